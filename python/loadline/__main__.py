@@ -16,17 +16,25 @@ def main():
     run("locust.main")
 
 
-def run(module):
-    """Check what is needed, and run the `main` of a module of our package `locust`."""
+def _refuse(sentence):
+    sys.stderr.write(sentence + "\n")
+    sys.exit(1)
+
+
+def run(module, refuse=_refuse):
+    """Check what is needed, and run the `main` of a module of our package `locust`.
+
+    `refuse` ends the process with a sentence.
+    """
     if sys.version_info < _OLDEST:
-        _refuse("Python %d.%d is too old: run Loadline with Python 3.10 or newer." %
-                sys.version_info[:2])
+        refuse("Python %d.%d is too old: run Loadline with Python 3.10 or newer." %
+               sys.version_info[:2])
     for package in ("gevent", "configargparse"):
         try:
             __import__(package)
         except ImportError as e:
-            _refuse("The Python package %s is missing (%s): pip install 'loadline[locust]'" %
-                    (package, e))
+            refuse("The Python package %s is missing (%s): pip install 'loadline[locust]'" %
+                   (package, e))
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat"))
     sys.argv[0] = "locust"
     from loadline import native
@@ -36,12 +44,7 @@ def run(module):
         native.load()
         imported.main()
     except native.MissingExtension as e:
-        _refuse(str(e))
-
-
-def _refuse(sentence):
-    sys.stderr.write(sentence + "\n")
-    sys.exit(1)
+        refuse(str(e))
 
 
 if __name__ == "__main__":

@@ -178,8 +178,7 @@ def moment(line):
     (IDLE, ["--headless", "--processes", "-3"], 1, "Invalid --processes count -3"),
     (IDLE, ["--master", "--processes", "2"], 1, "--master cannot be combined with --processes"),
     (IDLE, ["--master", "--worker"], 255, "--master argument cannot be combined with --worker"),
-    (IDLE, ["--master"], 1, "is not there yet: use --processes"),
-    (IDLE, ["--worker"], 1, "is not there yet: use --processes"),
+    (IDLE, ["--worker", "--master-host", "10.0.0.1"], 1, "give the --master-token that it logs"),
     (IDLE, ["--web-base-path", "x"], 1, "the url path must start with a slash"),
     (IDLE, ["--tls-cert", "a"], 1, "TLS needs both a certificate and its key"),
     (IDLE, ["--tls-cert", "a", "--tls-key", "b", "--web-port", "0"], 1,
@@ -190,7 +189,7 @@ def moment(line):
     (IDLE, ["--headless", "--csv", "/proc/x"], 1, "'/proc/x_stats.csv' cannot be written"),
     (IDLE, ["--headless", "--out", "xml=x"], 2, "--out takes KIND=FILE"),
     (IDLE, ["-f", "none.py"], 1, "Could not find 'none.py'."),
-    (IDLE, ["-f", "-"], 1, "is not there yet"),
+    (IDLE, ["-f", "-"], 1, "Only a worker gets its locustfile from a master"),
     (IDLE, ["--headless", "--config-users", "{"], 2, "parsing your JSON"),
     (IDLE, ["--headless", "--config-users", '{"user_class_name": "No"}'], 255, "not present"),
 ])

@@ -144,7 +144,7 @@ def test_environments_are_checked():
 
 
 def test_what_is_not_there_says_so():
-    with pytest.raises(NotImplementedError, match="several machines"):
+    with pytest.raises(NotImplementedError, match="in other processes yet"):
         Environment().create_master_runner()
 
 

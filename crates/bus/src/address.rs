@@ -3,6 +3,7 @@
 use crate::error::BusError;
 use crate::nkey::Creds;
 use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use url::{Host, Url};
@@ -11,7 +12,8 @@ use url::{Host, Url};
 const PORT: u16 = 4222;
 
 /// A bus, and the user as whom it is used.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct BusAddress {
     /// Its URL: `nats://[user:password@]host[:port]`, or `nats://token@host`; `tls://` requires
     /// TLS, which is used without that too if the bus requires it.

@@ -9,8 +9,7 @@ use crate::error::BusError;
 use crate::line_end::LineEnd;
 use crate::parcel::Parcel;
 use crate::protocol::{self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT};
-use loadline_cluster::{Line, Remote, Sink, Source, start_child};
-use std::process::Command;
+use loadline_cluster::{Line, Remote, Sink, Source};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -25,12 +24,17 @@ const MOST_WAITS: u32 = 200;
 /// The run of which the agent has a part, if it has one.
 type Busy = Arc<Mutex<Option<String>>>;
 
-/// Serves as the agent of this card, until the connection to the bus is over. `program` creates the
-/// command of a worker process.
+/// Serves as the agent of this card, until the connection to the bus is over. `start` starts the
+/// process of a part, given the tool whose program is to have it, or returns the reason why it
+/// can't: the rest of a sentence.
 ///
 /// # Errors
 /// When the connection is over.
-pub fn serve(bus: &Bus, card: &Card, program: impl Fn() -> Command) -> Result<(), BusError> {
+pub fn serve(
+    bus: &Bus,
+    card: &Card,
+    start: impl Fn(Option<&str>) -> Result<Line, String>,
+) -> Result<(), BusError> {
     let busy = Busy::default();
     answer_searches(bus, card, &busy)?;
     answer_clock(bus, card)?;
@@ -38,7 +42,7 @@ pub fn serve(bus: &Bus, card: &Card, program: impl Fn() -> Command) -> Result<()
     for message in &offers.messages {
         let answer = match protocol::decode::<Offer>(&message.contents) {
             None => Answer::Refused("can't read the offer".to_owned()),
-            Some(offer) => consider(bus, card, &busy, &offer, &program),
+            Some(offer) => consider(bus, card, &busy, &offer, &start),
         };
         respond(bus, &message, &answer)?;
     }
@@ -90,7 +94,7 @@ fn consider(
     card: &Card,
     busy: &Busy,
     offer: &Offer,
-    program: &impl Fn() -> Command,
+    start: &impl Fn(Option<&str>) -> Result<Line, String>,
 ) -> Answer {
     if let Some(mismatch) = offer.versions.mismatch() {
         return Answer::Refused(format!("refuses a run whose coordinator {mismatch}"));
@@ -99,12 +103,12 @@ fn consider(
     if let Some(run) = &*taken {
         return Answer::Refused(format!("is busy with run {run}"));
     }
-    match begin(bus, card, busy, offer, program()) {
+    match begin(bus, card, busy, offer, start) {
         Ok(()) => {
             *taken = Some(offer.run.clone());
             Answer::Accepted
         }
-        Err(reason) => Answer::Refused(format!("can't begin a part ({reason})")),
+        Err(reason) => Answer::Refused(format!("can't begin a part: {reason}")),
     }
 }
 
@@ -114,14 +118,14 @@ fn begin(
     card: &Card,
     busy: &Busy,
     offer: &Offer,
-    program: Command,
+    start: &impl Fn(Option<&str>) -> Result<Line, String>,
 ) -> Result<(), String> {
     let (run, id) = (&offer.run, &card.id);
     if !protocol::is_word(run) {
         return Err("its run has no valid name".to_owned());
     }
     let down = bus.subscribe(&protocol::down(run, id)).map_err(text)?;
-    let child = start_child(run.clone(), program).map_err(text)?;
+    let child = start(offer.tool.as_deref())?;
     let up = LineEnd::new(bus, protocol::up(run, id));
     let busy = Arc::clone(busy);
     thread::spawn(move || {

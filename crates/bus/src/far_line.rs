@@ -102,6 +102,8 @@ impl Source for FarSource {
                 Some(Parcel::Frame(frame)) => return Ok(Some(frame)),
                 Some(Parcel::End(ending)) => {
                     shared.ending.get_or_insert(ending);
+                    // The command may end right after this, and the agent waits for its receipt.
+                    shared.line.beat();
                     return Ok(None);
                 }
                 None => {}

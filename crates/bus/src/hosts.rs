@@ -5,13 +5,13 @@ use crate::connection::{Bus, random_word};
 use crate::error::{BusError, GatherError};
 use crate::far_line::FarLine;
 use crate::protocol::{self, Answer, Card, Offer, Versions};
-use crate::search::candidates;
+use crate::search::{Candidates, candidates};
 use crate::selector::Selector;
 use loadline_cluster::Line;
 use std::time::{Duration, Instant};
 
-/// The time in which an agent answers an offer.
-const OFFER_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time in which an agent answers an offer: it may have to look for the program of a tool.
+const OFFER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between two searches for agents that are missing.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// The least time from the message with the begin of a load to the begin, in nanoseconds.
@@ -29,68 +29,119 @@ pub struct Host {
 }
 
 /// Gathers agents for a new run, and makes a line to each. Waits for agents that are not there yet,
-/// for at most `patience`.
+/// for at most `patience`. The parts are for this program, or for that of `tool`.
 ///
 /// # Errors
 /// If there are too few that can take part, or the bus can't be used.
-pub fn gather(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Host>, GatherError> {
-    let (run, until) = (random_word(), Instant::now() + patience);
+pub fn gather(
+    bus: &Bus,
+    wanted: &Selector,
+    tool: Option<&str>,
+    patience: Duration,
+) -> Result<Vec<Host>, GatherError> {
+    let (invitation, until) = (Invitation::new(wanted, tool), Instant::now() + patience);
     let least = wanted.least();
     let mut hosts: Vec<Host> = Vec::new();
     loop {
-        let mut seen = candidates(bus, wanted, least - hosts.len())?;
-        for card in std::mem::take(&mut seen.usable) {
-            if hosts.len() == least || hosts.iter().any(|host| host.card.id == card.id) {
-                continue;
-            }
-            match host(bus, &run, &card)? {
-                Ok(host) => hosts.push(host),
-                Err(reason) => seen.refusals.push(format!("{} {reason}", card.name)),
-            }
-        }
+        let mut seen = invitation.extend(bus, least - hosts.len())?;
+        hosts.append(&mut seen.hosts);
         if hosts.len() == least {
             return Ok(hosts);
         }
         if Instant::now() >= until {
-            // An agent with a part of this very run is none of those that refuse.
-            seen.refusals.retain(|text| !text.ends_with(&run));
-            return Err(seen.too_few(wanted, hosts.len()));
+            return Err(seen.candidates.too_few(wanted, hosts.len()));
         }
         std::thread::sleep(SEARCH_INTERVAL);
     }
 }
 
-/// Offers an agent a part; returns the reason why it has none otherwise.
-fn host(bus: &Bus, run: &str, card: &Card) -> Result<Result<Host, String>, BusError> {
-    let silent = || Ok(Err("does not answer".to_owned()));
-    let Some(clock) = measure_clock(bus, card)? else {
-        return silent();
-    };
-    // Subscribe first: the part sends its first frame at once.
-    let line = FarLine::new(bus, run, &card.id)?;
-    let offer = Offer {
-        run: run.to_owned(),
-        versions: Versions::own(),
-    };
-    let subject = protocol::offers(&card.id);
-    let answer = bus.request(&subject, &protocol::encode(&offer), OFFER_TIMEOUT)?;
-    match answer.as_deref().and_then(protocol::decode) {
-        Some(Answer::Accepted) => {}
-        Some(Answer::Refused(reason)) => return Ok(Err(reason)),
-        None => return silent(),
+/// An invitation to the agents of a bus to take part in a new run.
+#[derive(Debug)]
+pub struct Invitation {
+    run: String,
+    wanted: Selector,
+    tool: Option<String>,
+}
+
+/// The agents that have accepted an invitation, and the others.
+struct Invitees {
+    hosts: Vec<Host>,
+    candidates: Candidates,
+}
+
+impl Invitation {
+    /// Creates the invitation for the agents of a selector, to parts for this program or for that
+    /// of `tool`.
+    pub fn new(wanted: &Selector, tool: Option<&str>) -> Self {
+        Invitation {
+            run: random_word(),
+            wanted: wanted.clone(),
+            tool: tool.map(str::to_owned),
+        }
     }
-    let ends = line.begin();
-    let line = Line {
-        name: format!("agent {}", card.name),
-        clock_ahead_ns: clock.ahead_ns,
-        head_start_ns: LEAST_HEAD_START_NS.max(4 * clock.longest_ns + clock.error_ns),
-        sink: ends.sink,
-        source: ends.source,
-        remote: ends.remote,
-    };
-    Ok(Ok(Host {
-        card: card.clone(),
-        clock,
-        line,
-    }))
+
+    /// Invites the agents that are there now and take no part yet. Returns those that accept, and
+    /// for each of the others its name and the reason.
+    ///
+    /// # Errors
+    /// If the bus can't be used.
+    pub fn invite(&self, bus: &Bus) -> Result<(Vec<Host>, Vec<String>), BusError> {
+        let seen = self.extend(bus, usize::MAX)?;
+        Ok((seen.hosts, seen.candidates.refusals))
+    }
+
+    /// Invites agents until so many have accepted.
+    fn extend(&self, bus: &Bus, most: usize) -> Result<Invitees, BusError> {
+        let mut candidates = candidates(bus, &self.wanted, most)?;
+        let mut hosts = Vec::new();
+        for card in std::mem::take(&mut candidates.usable) {
+            if hosts.len() == most {
+                break;
+            }
+            match self.host(bus, &card)? {
+                Ok(host) => hosts.push(host),
+                Err(reason) => candidates.refusals.push(format!("{} {reason}", card.name)),
+            }
+        }
+        // An agent with a part of this very run is none of those that refuse.
+        let run = &self.run;
+        candidates.refusals.retain(|text| !text.ends_with(run));
+        Ok(Invitees { hosts, candidates })
+    }
+
+    /// Offers an agent a part; returns the reason why it has none otherwise.
+    fn host(&self, bus: &Bus, card: &Card) -> Result<Result<Host, String>, BusError> {
+        let silent = || Ok(Err("does not answer".to_owned()));
+        let Some(clock) = measure_clock(bus, card)? else {
+            return silent();
+        };
+        // Subscribe first: the part sends its first frame at once.
+        let line = FarLine::new(bus, &self.run, &card.id)?;
+        let offer = Offer {
+            run: self.run.clone(),
+            versions: Versions::own(),
+            tool: self.tool.clone(),
+        };
+        let subject = protocol::offers(&card.id);
+        let answer = bus.request(&subject, &protocol::encode(&offer), OFFER_TIMEOUT)?;
+        match answer.as_deref().and_then(protocol::decode) {
+            Some(Answer::Accepted) => {}
+            Some(Answer::Refused(reason)) => return Ok(Err(reason)),
+            None => return silent(),
+        }
+        let ends = line.begin();
+        let line = Line {
+            name: format!("agent {}", card.name),
+            clock_ahead_ns: clock.ahead_ns,
+            head_start_ns: LEAST_HEAD_START_NS.max(4 * clock.longest_ns + clock.error_ns),
+            sink: ends.sink,
+            source: ends.source,
+            remote: ends.remote,
+        };
+        Ok(Ok(Host {
+            card: card.clone(),
+            clock,
+            line,
+        }))
+    }
 }

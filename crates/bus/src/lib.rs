@@ -20,6 +20,7 @@
 //! - an agent: `agent.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `selector.rs`
+//! - agents that a process in Python gathers: `hire.rs`
 //! - the bus: its URL and its users `address.rs`, their keys `nkey.rs`, its protocol `nats.rs`,
 //!   the connection to it `connection.rs`, TLS `stream.rs`
 
@@ -31,6 +32,7 @@ mod clock;
 mod connection;
 mod error;
 mod far_line;
+mod hire;
 mod hosts;
 mod line_end;
 mod nats;
@@ -46,7 +48,8 @@ pub use agent::serve;
 pub use clock::{Offset, measure_clock};
 pub use connection::Bus;
 pub use error::{BusError, GatherError};
-pub use hosts::{Host, gather};
+pub use hire::{AGENTS_VARIABLE, Hire};
+pub use hosts::{Host, Invitation, gather};
 pub use protocol::{Card, Versions};
 pub use search::{agents, find};
 pub use selector::{Labels, Selector, parse_label};

@@ -107,6 +107,9 @@ pub(crate) struct Offer {
     /// The name of the run.
     pub(crate) run: String,
     pub(crate) versions: Versions,
+    /// The tool whose own program has the part; `None` if this one has it.
+    #[serde(default)]
+    pub(crate) tool: Option<String>,
 }
 
 /// The answer to an offer.

@@ -57,7 +57,7 @@ pub fn serve(
     let voice = ToCoordinator::new(output);
     voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
     // A plan with large bodies takes a while to read.
-    voice.beat();
+    voice.beat(|| std::process::exit(1));
     let assigned = Frame::read(&mut input);
     let Ok(Some(ToChild::Assign {
         mut plan,
@@ -155,7 +155,7 @@ fn obey(input: &mut impl Read, handle: &Handle) {
 
 /// Sends messages to the coordinator, from several threads.
 #[derive(Clone)]
-struct ToCoordinator(Arc<Mutex<Channel>>);
+pub(crate) struct ToCoordinator(Arc<Mutex<Channel>>);
 
 struct Channel {
     output: Box<dyn Write + Send>,
@@ -164,7 +164,7 @@ struct Channel {
 }
 
 impl ToCoordinator {
-    fn new(output: impl Write + Send + 'static) -> ToCoordinator {
+    pub(crate) fn new(output: impl Write + Send + 'static) -> ToCoordinator {
         ToCoordinator(Arc::new(Mutex::new(Channel {
             output: Box::new(output),
             said: Instant::now(),
@@ -175,11 +175,11 @@ impl ToCoordinator {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn say(&self, message: &FromChild) -> io::Result<()> {
+    pub(crate) fn say(&self, message: &FromChild) -> io::Result<()> {
         self.send(&Frame::of(message)?)
     }
 
-    fn send(&self, frame: &Frame) -> io::Result<()> {
+    pub(crate) fn send(&self, frame: &Frame) -> io::Result<()> {
         let mut channel = self.channel();
         frame.write(&mut channel.output)?;
         channel.said = Instant::now();
@@ -187,8 +187,8 @@ impl ToCoordinator {
     }
 
     /// Starts to send signs of life where nothing else is sent. If they can't be sent, the
-    /// coordinator is gone, and the process exits whatever it is doing.
-    fn beat(&self) {
+    /// coordinator is gone, and `give_up` is called whatever the process is doing.
+    pub(crate) fn beat(&self, give_up: impl FnOnce() + Send + 'static) {
         let voice = self.clone();
         thread::spawn(move || {
             loop {
@@ -196,7 +196,7 @@ impl ToCoordinator {
                 if let Some(left) = HEARTBEAT.checked_sub(silence) {
                     thread::sleep(left.max(Duration::from_millis(1)));
                 } else if voice.say(&FromChild::Alive).is_err() {
-                    std::process::exit(1);
+                    return give_up();
                 }
             }
         });

@@ -18,11 +18,14 @@ pub enum Frame {
     Message(Vec<u8>),
     /// A report of a part of a run, as its writer has written it.
     Report(Vec<u8>),
+    /// A message of those who lead the users of a script, which only they read.
+    Script(Vec<u8>),
 }
 
 /// The kinds of frames, as they are sent.
 const MESSAGE: u8 = b'm';
 const REPORT: u8 = b'r';
+const SCRIPT: u8 = b's';
 
 impl Frame {
     /// Creates the frame of a message.
@@ -41,6 +44,7 @@ impl Frame {
         match self {
             Frame::Message(json) => Ok(serde_json::from_slice(json)?),
             Frame::Report(_) => Err(io::Error::other("a report where a message was due")),
+            Frame::Script(_) => Err(io::Error::other("a script's message where ours was due")),
         }
     }
 
@@ -60,6 +64,7 @@ impl Frame {
         match kind {
             Some(MESSAGE) => Ok(Frame::Message(bytes.split_off(1))),
             Some(REPORT) => Ok(Frame::Report(bytes.split_off(1))),
+            Some(SCRIPT) => Ok(Frame::Script(bytes.split_off(1))),
             _ => Err(io::Error::other("a frame of no known kind")),
         }
     }
@@ -68,6 +73,7 @@ impl Frame {
         match self {
             Frame::Message(contents) => (MESSAGE, contents),
             Frame::Report(contents) => (REPORT, contents),
+            Frame::Script(contents) => (SCRIPT, contents),
         }
     }
 
@@ -75,13 +81,8 @@ impl Frame {
     ///
     /// # Errors
     /// If it can't be written.
-    pub(crate) fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        let bytes = self.bytes();
-        let length = u32::try_from(bytes.len());
-        let length = length.map_err(|_| io::Error::other("a frame of more than 4 GB"))?;
-        to.write_all(&length.to_be_bytes())?;
-        to.write_all(&bytes)?;
-        to.flush()
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        write_block(&self.bytes(), to)
     }
 
     /// Reads the next frame of a stream; `None` at the end, even in the middle of a frame: that of
@@ -89,25 +90,44 @@ impl Frame {
     ///
     /// # Errors
     /// If the stream has no frame, or can't be read.
-    pub(crate) fn read(from: &mut impl Read) -> io::Result<Option<Self>> {
-        let mut length = [0; 4];
-        if let Err(error) = from.read_exact(&mut length) {
-            return match error.kind() == io::ErrorKind::UnexpectedEof {
-                true => Ok(None),
-                false => Err(error),
-            };
-        }
-        let length = u32::from_be_bytes(length);
-        if length > LONGEST_FRAME {
-            return Err(io::Error::other(format!("a frame of {length} bytes")));
-        }
-        let mut bytes = Vec::new();
-        from.take(u64::from(length)).read_to_end(&mut bytes)?;
-        match bytes.len() < length as usize {
-            true => Ok(None),
-            false => Frame::from_bytes(bytes).map(Some),
-        }
+    pub fn read(from: &mut impl Read) -> io::Result<Option<Self>> {
+        let block = read_block(from)?;
+        block.map(Frame::from_bytes).transpose()
     }
+}
+
+/// Writes the length of some bytes, and the bytes.
+///
+/// # Errors
+/// If they can't be written.
+pub(crate) fn write_block(bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
+    let length = u32::try_from(bytes.len());
+    let length = length.map_err(|_| io::Error::other("a frame of more than 4 GB"))?;
+    to.write_all(&length.to_be_bytes())?;
+    to.write_all(bytes)?;
+    to.flush()
+}
+
+/// Reads bytes that follow their length; `None` at the end of the stream, even in the middle of
+/// them.
+///
+/// # Errors
+/// If the length is that of no frame, or the stream can't be read.
+pub(crate) fn read_block(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; 4];
+    if let Err(error) = from.read_exact(&mut length) {
+        return match error.kind() == io::ErrorKind::UnexpectedEof {
+            true => Ok(None),
+            false => Err(error),
+        };
+    }
+    let length = u32::from_be_bytes(length);
+    if length > LONGEST_FRAME {
+        return Err(io::Error::other(format!("a frame of {length} bytes")));
+    }
+    let mut bytes = Vec::new();
+    from.take(u64::from(length)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() == length as usize).then_some(bytes))
 }
 
 #[cfg(test)]
@@ -120,6 +140,7 @@ mod tests {
             Frame::of(&"alive").expect("JSON"),
             Frame::Report(vec![0, b'\n', 255]),
             Frame::Report(Vec::new()),
+            Frame::Script(vec![128, 4]),
         ];
         let mut bytes = Vec::new();
         frames

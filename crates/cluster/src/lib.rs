@@ -36,7 +36,8 @@
 //! - the coordinator's side: all children `processes.rs`; one of them `link.rs`, its pipes
 //!   `pipes.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
-//! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`
+//! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`; on lines
+//!   that carry their messages as well `relay.rs`
 //! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`; what becomes of its load `loss.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
@@ -51,6 +52,7 @@ mod message;
 mod parts;
 mod pipes;
 mod processes;
+mod relay;
 
 pub use bodies::Bodies;
 pub use child::{ChildError, send_reports, serve};
@@ -62,3 +64,4 @@ pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use parts::Parts;
 pub use pipes::start as start_child;
 pub use processes::{Processes, Users};
+pub use relay::{Relay, Seat, Sockets};

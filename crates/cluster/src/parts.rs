@@ -26,13 +26,14 @@ pub struct Parts {
 
 impl Parts {
     /// Creates the run of this plan whose parts send their reports here: each has an equal share of
-    /// the plan's workers, and their load begins at this instant (nanoseconds of
-    /// `CLOCK_MONOTONIC`). Their scenarios have tallies with this codec, if they count.
+    /// the plan's workers and a name for the begin of a sentence, and their load begins at this
+    /// instant (nanoseconds of `CLOCK_MONOTONIC`). Their scenarios have tallies with this codec, if
+    /// they count.
     ///
     /// A part whose input ends before its last report is lost; the others continue.
     pub fn receive(
         plan: &Plan,
-        inputs: Vec<impl Read + Send + 'static>,
+        inputs: Vec<(String, impl Read + Send + 'static)>,
         tallies: Option<&TallyCodec>,
         begin_ns: u64,
     ) -> Parts {
@@ -40,8 +41,7 @@ impl Parts {
         let parts: Vec<Range<u32>> = shares(plan.threads, count as u32).collect();
         let (run, inlet) = Run::of_parts(plan, &parts, readiness(), begin_ns);
         let inlet = Arc::new(OnceLock::from(inlet));
-        let lines = (1..).zip(inputs);
-        let lines = lines.map(|(part, input)| line(format!("process {part} of {count}"), input));
+        let lines = inputs.into_iter().map(|(name, input)| line(name, input));
         // Locust's users are nobody else's: what a lost part would have sent is lost.
         let handover = Handover::new(plan, OnLoss::Keep, count, 0);
         // Nobody waits for the start of a part.
@@ -116,7 +116,8 @@ mod tests {
             threads: 2,
             ..Plan::default()
         };
-        let mut parts = Parts::receive(&plan, vec![io::empty(), io::empty()], None, 0);
+        let inputs = ["process 1 of 2", "agent b"].map(|name| (name.to_owned(), io::empty()));
+        let mut parts = Parts::receive(&plan, inputs.into(), None, 0);
         let event = parts.run.next_event(Duration::from_secs(10));
         let Some(Event::Ended { reason, .. }) = event else {
             panic!("no end but {event:?}");
@@ -131,8 +132,8 @@ mod tests {
         lost.sort();
         assert_eq!(
             lost,
-            [1, 2].map(|part| format!(
-                "process {part} of 2 sent no further reports: the last that it told is the \
+            ["agent b", "process 1 of 2"].map(|part| format!(
+                "{part} sent no further reports: the last that it told is the \
                  interval up to 0.0 s, and 50% of the load is lost from there on."
             ))
         );

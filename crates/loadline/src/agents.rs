@@ -3,6 +3,8 @@
 //! A build may leave the bus out.
 
 #[cfg(feature = "cluster")]
+mod locust_part;
+#[cfg(feature = "cluster")]
 mod on_bus;
 #[cfg(feature = "cluster")]
 mod table;
@@ -10,9 +12,9 @@ mod table;
 mod without_bus;
 
 #[cfg(feature = "cluster")]
-pub(crate) use on_bus::{hire, list, serve};
+pub(crate) use on_bus::{hire, list, of_locustfile, serve};
 #[cfg(not(feature = "cluster"))]
-pub(crate) use without_bus::{hire, list, serve};
+pub(crate) use without_bus::{hire, list, of_locustfile, serve};
 
 /// The agents of this command's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

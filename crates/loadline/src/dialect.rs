@@ -7,7 +7,7 @@ mod live_view;
 mod pages;
 pub(crate) mod signals;
 
-use crate::agents::hire;
+use crate::agents::{hire, of_locustfile};
 use crate::commands::{k6, locust};
 use crate::exit::{refuse, sentence};
 use crate::flags::not_text;
@@ -81,14 +81,23 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
             return Some(dialect.misused());
         }
     };
-    if dialect == Dialect::Locust && front.machines.agents.is_some() {
-        refuse("agents run no locustfiles yet; leave out --agents.");
-        return Some(dialect.misused());
-    }
-    Some(match (dialect, front.web) {
-        (Dialect::Locust, None) => locust::run(&words).into(),
-        (Dialect::Locust, Some(web)) => locust::run_shown(&words, &web).into(),
-        (_, web) => run_here(dialect, &text_of(&words), Front { web, ..front }),
+    Some(if dialect == Dialect::Locust {
+        run_locust(&words, front)
+    } else {
+        run_here(dialect, &text_of(&words), front)
+    })
+}
+
+/// Runs a locustfile, in a process of its own.
+fn run_locust(words: &[OsString], front: Front) -> ExitCode {
+    let agents = match of_locustfile(&front.machines) {
+        Ok(agents) => agents,
+        Err(sentence) => return refuse(&sentence).into(),
+    };
+    let command = locust::Words { words, agents };
+    ExitCode::from(match front.web {
+        None => command.run(),
+        Some(web) => command.run_shown(&web),
     })
 }
 

@@ -31,10 +31,12 @@
 //!   an interval `tally.rs`
 //! - how a greenlet waits: `engine.rs`, `waiting.rs`, `hub.rs`, `lag.rs`
 //! - the record of a test: `recording.rs`, the saved run `saving.rs`
-//! - processes of a test: `parts.rs`, `parent.rs`
+//! - processes of a test: `parts.rs`, `parent.rs`; those on agents `agents.rs`,
+//!   this process as one `worker.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod agents;
 mod body;
 mod call;
 mod client;
@@ -65,6 +67,7 @@ mod tally;
 mod telemetry;
 mod template;
 mod waiting;
+mod worker;
 
 use pyo3::prelude::*;
 
@@ -81,6 +84,9 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recording::Recording>()?;
     module.add_class::<parts::ReportLine>()?;
     module.add_class::<parts::PartsRecording>()?;
+    module.add_class::<agents::Agents>()?;
+    module.add_class::<agents::FarPart>()?;
+    module.add_class::<agents::PartSeat>()?;
     module.add_class::<telemetry::Durations>()?;
     module.add_class::<telemetry::Telemetry>()?;
     module.add("NativeError", py.get_type::<failure::NativeError>())?;

@@ -70,6 +70,28 @@ impl ReportLine {
 }
 
 impl ReportLine {
+    /// Returns the line of a part on another machine, from its coordinator's end, and the socket
+    /// that its reports are passed on to.
+    pub(crate) fn from_elsewhere() -> PyResult<(ReportLine, UnixStream)> {
+        let (receiving, passing) = UnixStream::pair()?;
+        let line = ReportLine {
+            receiving: Mutex::new(Some(receiving)),
+            sending: Mutex::default(),
+        };
+        Ok((line, passing))
+    }
+
+    /// Returns the line of this process to a coordinator on another machine, and the socket from
+    /// which its reports are passed on.
+    pub(crate) fn to_elsewhere() -> PyResult<(ReportLine, UnixStream)> {
+        let (passing, sending) = UnixStream::pair()?;
+        let line = ReportLine {
+            receiving: Mutex::default(),
+            sending: Mutex::new(Some(sending)),
+        };
+        Ok((line, passing))
+    }
+
     /// Starts to send the reports of this process's share of a run, whose worker runs `plan` from
     /// `begin_ns` on.
     pub(crate) fn send(
@@ -103,14 +125,17 @@ struct Running {
 }
 
 impl PartsRecording {
-    /// Begins the record of a run of this plan, whose parts send their reports on these lines.
+    /// Begins the record of a run of this plan, whose parts have these names, and send their
+    /// reports on these lines.
     pub(crate) fn begin(
         path: &Path,
         mut plan: Plan,
-        lines: &[Py<ReportLine>],
+        lines: &[(String, Py<ReportLine>)],
     ) -> PyResult<PartsRecording> {
-        let inputs = lines.iter().map(|line| own_end(&line.get().receiving));
-        let inputs: Vec<UnixStream> = inputs.collect::<PyResult<_>>()?;
+        let input = |(name, line): &(String, Py<ReportLine>)| {
+            PyResult::Ok((name.clone(), own_end(&line.get().receiving)?))
+        };
+        let inputs: Vec<(String, UnixStream)> = lines.iter().map(input).collect::<PyResult<_>>()?;
         plan.threads = inputs.len() as u32;
         let of_processes = plan_of_processes(plan.threads, plan.load.shape.clone());
         let (output, end) = RunOutput::create(path, plan)?;

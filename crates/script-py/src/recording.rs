@@ -133,8 +133,9 @@ impl Recording {
         Ok(Recording::of(Output::Reports { line, share, shape }, stats))
     }
 
-    /// Begins to record the run whose workers are in other processes, which report on these lines.
-    fn of_parts(&self, lines: Vec<Py<ReportLine>>) -> PyResult<PartsRecording> {
+    /// Begins to record the run whose workers are in other processes, which have these names and
+    /// report on these lines.
+    fn of_parts(&self, lines: Vec<(String, Py<ReportLine>)>) -> PyResult<PartsRecording> {
         match &self.output {
             Output::Run { path, plan } => PartsRecording::begin(path, Plan::clone(plan), &lines),
             Output::Reports { .. } => {

@@ -106,7 +106,7 @@ impl RunOutput {
     pub(crate) fn write_parts(
         self,
         plan: Plan,
-        inputs: Vec<UnixStream>,
+        inputs: Vec<(String, UnixStream)>,
         begin_ns: u64,
     ) -> PyResult<Receiver<Written>> {
         let (tell, written) = channel();

@@ -54,7 +54,9 @@ class _Interrupted(_Terminated):
 class Command:
     """Options, locustfiles and what comes of them."""
 
-    def __init__(self, options, loaded, user_classes):
+    def __init__(self, options, loaded, user_classes, agents=None):
+        # The agents that have the users, if this process and its children don't.
+        self.agents = agents
         self.options = options
         self.loaded = loaded
         self.user_classes = user_classes
@@ -71,7 +73,7 @@ class Command:
     def run(self):
         """Run the test, report, and end the process."""
         raise_open_files()
-        self._make_environment()
+        self.make_environment()
         self._show_ratios()
         self._name_outputs()
         if is_wanted(self.options):
@@ -80,6 +82,8 @@ class Command:
         self._make_csv()
         self._make_page()
         self._init_listeners()
+        if self.agents is not None:
+            self.agents.await_ready(self.runner)
         self._serve_page()
         self._begin_outputs()
         main = gevent.getcurrent()
@@ -103,7 +107,8 @@ class Command:
         self.outputs.interrupt()
         gevent.kill(main, why)
 
-    def _make_environment(self):
+    def make_environment(self):
+        """Make the environment of the test; returns it."""
         options, loaded = self.options, self.loaded
         self._warn_of_fixed_counts()
         self.environment = create_environment(
@@ -119,6 +124,7 @@ class Command:
         )
         self._configure_users()
         self._warn_of_ignored_options()
+        return self.environment
 
     def _warn_of_fixed_counts(self):
         fixed = sum(kind.fixed_count for kind in self.user_classes)
@@ -179,7 +185,12 @@ class Command:
             _ensure_writable(options.csv_prefix + "_stats.csv")
 
     def _make_runner(self):
-        if self.options.processes:
+        if self.agents is not None:
+            self.outputs.of_parts = True
+            self.runner = self.agents.create_runner(
+                self.environment, self.options, self.outputs, self.loaded.paths
+            )
+        elif self.options.processes:
             from .processes import create_runner
 
             # The children do not come back from here.
@@ -327,7 +338,7 @@ class Command:
         """
         if self.page is None:
             self.runner.greenlet.join()
-        elif self.options.processes:
+        elif self.outputs.of_parts and not self.runner.is_open:
             self.runner.join_processes()
         else:
             self.page.greenlet.join()
@@ -356,6 +367,8 @@ class Command:
         for sentence in getattr(self.runner, "lost", []):
             logger.error(sentence)
         environment.events.quit.fire(exit_code=code)
+        if self.agents is not None:
+            self.agents.end()
         sys.exit(code)
 
     def _write_files(self):

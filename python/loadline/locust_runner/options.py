@@ -117,11 +117,14 @@ def _add_processes(parser):
 def _add_master(group):
     add = group.add_argument
     add("--master", action="store_true", env_var="LOCUST_MODE_MASTER",
-        help="Be the master of workers on other machines (not there yet)")
-    add("--master-bind-host", default="*", metavar="<ip>", env_var="LOCUST_MASTER_BIND_HOST",
-        help="Address that workers connect to. Default: all")
+        help="Be the master: spread the users over workers, on this machine or on others")
+    add("--master-bind-host", default="", metavar="<ip>", env_var="LOCUST_MASTER_BIND_HOST",
+        help="Address that workers connect to. Default: 127.0.0.1, for this machine alone; 0.0.0.0 "
+        "or * is all, and workers then need the token that is printed")
     add("--master-bind-port", type=int, default=5557, metavar="<port number>",
         env_var="LOCUST_MASTER_BIND_PORT", help="Port that workers connect to. Default: 5557")
+    add("--master-token", metavar="<token>", env_var="LOADLINE_MASTER_TOKEN",
+        help="Secret without which no worker joins, of letters and digits; workers give the same")
     add("--expect-workers", type=positive_integer, default=1, metavar="<int>",
         env_var="LOCUST_EXPECT_WORKERS", help="Wait for that many workers before the test")
     add("--expect-workers-max-wait", type=int, default=0, metavar="<int>",
@@ -136,7 +139,7 @@ def _add_master(group):
 def _add_worker(group):
     add = group.add_argument
     add("--worker", action="store_true", env_var="LOCUST_MODE_WORKER",
-        help="Be a worker of a master on another machine (not there yet)")
+        help="Be a worker: have some of the users of a master; -f - gets the locustfile from it")
     add("--processes", type=int, metavar="<int>", env_var="LOCUST_PROCESSES",
         help="Spread the users over that many processes; -1 is one for each core")
     add("--slave", nargs=0, help=configargparse.SUPPRESS,

@@ -63,6 +63,8 @@ class Outputs:
         self._command = self._find_command()
         self._run = None
         self._folder = None
+        # Whether the users are in other processes.
+        self.of_parts = bool(options.processes)
         is_shown = bool(os.environ.get(RECORD))
         if self._is_wanted or is_shown or (options.html_file and self._command):
             self._folder = tempfile.TemporaryDirectory(prefix="loadline-")
@@ -72,6 +74,11 @@ class Outputs:
         """The files that --out names."""
         reports = [one.partition("=")[2] for one in self._reports]
         return [self._saved, *reports] if self._saved else reports
+
+    @property
+    def records(self):
+        """Whether the test is recorded."""
+        return self._folder is not None
 
     @property
     def _is_wanted(self):
@@ -102,7 +109,7 @@ class Outputs:
         if self._folder is None:
             return
         keeps_all = self._saved is not None
-        kind = SavedParts if self._options.processes else SavedRun
+        kind = SavedParts if self.of_parts else SavedRun
         self._run = kind(self._path_of_run(), environment, self._options, self._is_wanted,
                          keeps_all)
 

@@ -15,6 +15,7 @@ from locust import log
 from locust.rpc.pipe import Pipe
 from locust.runners.child import ChildRunner
 from locust.runners.coordinator import ProcessesRunner
+from locust.runners.remotes import Child
 
 
 def check_count(options):
@@ -51,33 +52,30 @@ def create_runner(environment, options, outputs):
             for _, *others in children:
                 for one in others:
                     one.close()
-            _be_child(environment, Pipe(theirs), index, outputs, line)
+            _be_copy(environment, Pipe(theirs), index, outputs, line)
         theirs.close()
         line.keep_receiving()
-        children.append((pid, Pipe(ours), line))
-    environment.runner = ProcessesRunner(environment, children)
+        children.append((Child(index, options.processes, pid), Pipe(ours), line))
+    return lead(environment, ProcessesRunner(environment, children, options.enable_rebalancing))
+
+
+def lead(environment, runner):
+    """Make a runner the one of the test; returns it."""
+    environment.runner = runner
     if environment.shape_class:
-        environment.shape_class.runner = environment.runner
-    return environment.runner
+        environment.shape_class.runner = runner
+    return runner
 
 
-def _be_child(environment, pipe, index, outputs, line):
+def _be_copy(environment, pipe, index, outputs, line):
     """All of a child's life."""
     # A terminal sends Ctrl-C to all processes; it is the parent that ends the test.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     code = 1
     try:
-        runner = environment.runner = ChildRunner(environment, pipe, index)
+        runner = environment.runner = ChildRunner(environment, pipe, index, f"process_{index}")
         outputs.record_part(environment, line)
-        events = environment.events
-        events.init.fire(environment=environment, runner=runner, web_ui=None)
-        runner.serve()
-        outputs.finish_part()
-        events.quitting.fire(environment=environment, reverse=True)
-        code = 2 if log.unhandled_greenlet_exception else 0
-        events.quit.fire(exit_code=code)
-        sys.stdout.flush()
-        runner.say_last_word(code)
+        code = have_users(runner, outputs.finish_part)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -85,6 +83,26 @@ def _be_child(environment, pipe, index, outputs, line):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def have_users(runner, finish_part):
+    """Have users as the coordinator says, until the end of the test; returns the exit code.
+
+    `finish_part` waits until what is recorded of them is sent.
+    """
+    environment = runner.environment
+    events, options = environment.events, environment.parsed_options
+    if options.equal_weights:
+        environment.assign_equal_weights()
+    events.init.fire(environment=environment, runner=runner, web_ui=None)
+    runner.serve()
+    finish_part()
+    events.quitting.fire(environment=environment, reverse=True)
+    code = 2 if log.unhandled_greenlet_exception else 0
+    events.quit.fire(exit_code=code)
+    sys.stdout.flush()
+    runner.say_last_word(code)
+    return code
 
 
 def _refuse(sentence):

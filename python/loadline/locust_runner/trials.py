@@ -31,7 +31,7 @@ from locust.argument_parser import (
     get_parser,
     parse_locustfile_option,
 )
-from locust.main import Loaded, chosen, refuse
+from locust.main import chosen, load, refuse
 
 from .command import Command, raise_open_files
 
@@ -47,7 +47,7 @@ _STOP_TIMEOUT = 2.0
 def main():
     """Load the locustfile, and have its users until stdin ends."""
     control, record = _take_descriptors()
-    loaded = Loaded(get_locustfiles_locally(parse_locustfile_option()))
+    loaded = load(get_locustfiles_locally(parse_locustfile_option()))
     # The search says how many users there are.
     loaded.shapes.clear()
     parser = get_parser()

@@ -1,6 +1,7 @@
 //! Agents on a bus: those of a run, those that wait, and this process as one.
 
 use super::Hired;
+use super::locust_part;
 use super::table::table;
 use crate::exit::Exit;
 use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
@@ -8,8 +9,8 @@ use crate::flags::run::machines::{LossFlag, MachineFlags};
 use crate::publish::print;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
-use loadline_bus::{Bus, BusAddress, Card, Host, Labels, Selector, parse_label};
-use loadline_cluster::{Line, OnLoss};
+use loadline_bus::{Bus, BusAddress, Card, Hire, Host, Labels, Selector, parse_label};
+use loadline_cluster::{Line, OnLoss, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::time;
@@ -36,25 +37,12 @@ pub(crate) fn hire(
     processes: u32,
     is_told: bool,
 ) -> Result<Option<Hired>, String> {
-    let Some(agents) = &flags.agents else {
-        return match flags.bus.nats {
-            Some(_) => Err("--nats is the bus of --agents; give their number, too.".to_owned()),
-            None => Ok(None),
-        };
+    let Some(wanted) = wanted(flags, processes)? else {
+        return Ok(None);
     };
-    if flags.bus.nats.is_none() {
-        return Err(format!(
-            "--agents {agents} needs the bus on which they wait: add --nats nats://host:4222."
-        ));
-    }
-    if processes > 1 {
-        return Err("each agent has one process; leave out --processes, or --agents.".to_owned());
-    }
     if let Some(hired) = HIRED.get() {
         return Ok(Some(*hired));
     }
-    let wanted = agents.parse::<Selector>();
-    let wanted = wanted.map_err(|error| format!("--agents: {error}"))?;
     let bus = Bus::connect(&flags.bus.address()?).map_err(|error| error.to_string())?;
     let patience = flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT);
     let cards = loadline_bus::find(&bus, &wanted, patience).map_err(|error| error.to_string())?;
@@ -70,6 +58,49 @@ pub(crate) fn hire(
         },
     }));
     Ok(Some(*HIRED.get_or_init(|| hired)))
+}
+
+/// Returns the agents that the flags give, if they give any.
+///
+/// # Errors
+/// The sentence about flags that contradict each other.
+fn wanted(flags: &MachineFlags, processes: u32) -> Result<Option<Selector>, String> {
+    let Some(agents) = &flags.agents else {
+        return match flags.bus.nats {
+            Some(_) => Err("--nats is the bus of --agents; give their number, too.".to_owned()),
+            None => Ok(None),
+        };
+    };
+    if flags.bus.nats.is_none() {
+        return Err(format!(
+            "--agents {agents} needs the bus on which they wait: add --nats nats://host:4222."
+        ));
+    }
+    if processes > 1 {
+        return Err("each agent has one process; leave out --processes, or --agents.".to_owned());
+    }
+    let wanted = agents.parse::<Selector>();
+    wanted
+        .map(Some)
+        .map_err(|error| format!("--agents: {error}"))
+}
+
+/// Returns the description of the agents for the process of a locustfile, if the flags give any: it
+/// gathers them itself.
+///
+/// # Errors
+/// As for [`hire`], but for what the bus says.
+pub(crate) fn of_locustfile(flags: &MachineFlags) -> Result<Option<String>, String> {
+    let Some(wanted) = wanted(flags, 1)? else {
+        return Ok(None);
+    };
+    let hire = Hire {
+        bus: flags.bus.address()?,
+        agents: wanted.to_string(),
+        patience: flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT),
+        keeps_losses: flags.on_loss == Some(LossFlag::Keep),
+    };
+    Ok(Some(hire.text()))
 }
 
 /// Returns the sum of what agents have, which get equal parts.
@@ -99,7 +130,7 @@ impl Fleet for Agents {
             count: Some(parts),
             labels: self.labels.clone(),
         };
-        let hosts = loadline_bus::gather(&self.bus, &wanted, self.patience);
+        let hosts = loadline_bus::gather(&self.bus, &wanted, None, self.patience);
         let hosts = hosts.map_err(|error| error.to_string())?;
         if self.is_told {
             say_line(&beginning(&hosts));
@@ -156,7 +187,14 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
         "Agent {} waits for runs until Ctrl-C.\n",
         card.name
     ))?;
-    loadline_bus::serve(&bus, &card, || worker_command(&program))?;
+    loadline_bus::serve(&bus, &card, |tool| match tool {
+        None => {
+            let line = start_child(card.name.clone(), worker_command(&program));
+            line.map_err(|error| error.to_string())
+        }
+        Some(locust_part::TOOL) => locust_part::start(&card.name),
+        Some(other) => Err(format!("it runs no parts of {other}")),
+    })?;
     Ok(Exit::Good)
 }
 

@@ -21,6 +21,10 @@ pub(crate) fn hire(
     }
 }
 
+pub(crate) fn of_locustfile(flags: &MachineFlags) -> Result<Option<String>, String> {
+    hire(flags, 1, false).map(|_| None)
+}
+
 pub(crate) fn serve(_flags: &AgentFlags) -> Result<Exit> {
     Ok(refuse(LEFT_OUT))
 }

@@ -128,7 +128,7 @@ pub(crate) fn run(mut search: Search) -> Result<Exit> {
 
 /// Starts the process of a locustfile's users.
 fn load(locust: &Locust) -> Result<Locustfile> {
-    let interpreter = interpreter().map_err(anyhow::Error::msg)?;
+    let interpreter = interpreter::find().map_err(anyhow::Error::msg)?;
     let mut command = Command::new(interpreter);
     command.args(["-m", "loadline.trials", "-f", &locust.file]);
     if let Some(host) = &locust.host {

@@ -309,8 +309,8 @@ const OTHERWISE: [Same; 15] = [
     ),
     (
         &["master", "worker", "expect-workers", "execution-segment"],
-        "one run on several machines is not supported yet; `loadline report A.run B.run` merges \
-         the saved runs of several.",
+        "start `loadline agent --nats URL` on the other machines, and give --nats URL and \
+         --agents N here.",
     ),
     (&["url"], "write the URL by itself."),
 ];

@@ -276,7 +276,11 @@ fn run_locust(words: &Words, seat: &Seat) -> Result<(), String> {
     let folder = tempfile::tempdir();
     let folder = folder.map_err(|error| format!("There is no place for the log: {error}."))?;
     let log = folder.path().join("log");
-    let child = locust::start(&own, None, &log)?;
+    let command = locust::Words {
+        words: &own,
+        agents: None,
+    };
+    let child = command.start(None, &log)?;
     let maker = Maker::of(&child);
     // Without it the lines are on the terminal alone.
     let _ = follow_log(log, maker.clone(), seat.log());

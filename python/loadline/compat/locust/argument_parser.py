@@ -199,6 +199,7 @@ def parse_locustfile_option(args=None):
     parser.add_argument("--master", action="store_true", env_var="LOCUST_MODE_MASTER")
     parser.add_argument("--master-host", default="127.0.0.1")
     parser.add_argument("--master-port", type=int, default=5557)
+    parser.add_argument("--master-token", env_var="LOADLINE_MASTER_TOKEN")
     parsed, _ = parser.parse_known_args(args=args)
     if parsed.help or parsed.version:
         get_parser().parse_args(args=args)
@@ -208,9 +209,7 @@ def parse_locustfile_option(args=None):
 def get_locustfiles_locally(parsed):
     """Absolute paths of all locustfiles."""
     if parsed.locustfile == "-":
-        _refuse(
-            "Getting the locustfile from a master (-f -) is not there yet: name a file after -f."
-        )
+        _refuse("Only a worker gets its locustfile from a master (-f -): name a file after -f.")
     return parse_locustfile_paths([one.strip() for one in parsed.locustfile.split(",")])
 
 

@@ -8,7 +8,7 @@ the users most; of equal ones the first by name.
 import itertools
 import math
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 
 import gevent
 
@@ -72,6 +72,8 @@ class UsersDispatcher:
         self._weighted_order = None
         # The users in the order in which they were started: (worker id, class name).
         self._active = []
+        # The classes of users that were lost with their worker: they come first.
+        self._missing = deque()
         self._target = 0
         self._rate = 1.0
         self._batches = iter(())
@@ -118,8 +120,13 @@ class UsersDispatcher:
         if user_classes is not None and self._user_classes != list(user_classes):
             self._user_classes = list(user_classes)
             self._weighted_order = None
+            self._missing.clear()
         self._target = target_user_count
         self._rate = spawn_rate
+        self._batches = self._dispatch()
+
+    def go_on(self):
+        """Go to the same number of users again, from where we are."""
         self._batches = self._dispatch()
 
     def _dispatch(self):
@@ -141,7 +148,7 @@ class UsersDispatcher:
     def _names(self):
         """What comes next: fixed users that are missing, then on with the weighted order."""
         present = defaultdict(int)
-        for _, name in self._active:
+        for name in itertools.chain((name for _, name in self._active), self._missing):
             present[name] += 1
         fixed = [kind for kind in self._user_classes if kind.fixed_count]
         yield from _class_order(fixed, present)
@@ -158,7 +165,7 @@ class UsersDispatcher:
             self._active.pop()
             batch -= 1
         while batch and len(self._active) < self._target and self._workers:
-            name = next(names, None)
+            name = self._missing.popleft() if self._missing else next(names, None)
             if name is None:
                 self._exhausted = True
                 return
@@ -186,6 +193,7 @@ class UsersDispatcher:
         self._sort_workers()
 
     def remove_worker(self, worker_node):
-        """A worker is gone, and its users with it; they may be started anew elsewhere."""
+        """A worker is gone, and its users with it; they are started anew before all others."""
+        self._missing.extend(name for worker, name in self._active if worker == worker_node.id)
         self._workers = [one for one in self._workers if one.id != worker_node.id]
         self._active = [one for one in self._active if one[0] != worker_node.id]

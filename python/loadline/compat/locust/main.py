@@ -56,8 +56,12 @@ def create_environment(
     )
 
 
+class CannotLoad(Exception):
+    """A locustfile can't be used; the text says why, and what to do."""
+
+
 class Loaded:
-    """What the locustfiles have."""
+    """What the locustfiles have. Raises CannotLoad where they can't be used."""
 
     def __init__(self, paths):
         self.paths = paths
@@ -66,9 +70,9 @@ class Loaded:
         for path in paths:
             users, shapes = _load(load_locustfile, path)
             self._add(self.user_classes, users, "Duplicate user class names: {name} is defined in "
-                      "both {before} and {now}\n")
+                      "both {before} and {now}")
             self._add(self.shapes, {type(one).__name__: one for one in shapes},
-                      "Duplicate shape classes: {name}\n")
+                      "Duplicate shape classes: {name}")
         if not self.user_classes:
             for path in paths:
                 self.user_classes.update(_load(load_locustfile_pytest, path))
@@ -78,10 +82,9 @@ class Loaded:
             if name not in known:
                 known[name] = item
             elif _file_of(known[name]) != _file_of(item):
-                sys.stderr.write(
+                raise CannotLoad(
                     sentence.format(name=name, before=_file_of(known[name]), now=_file_of(item))
                 )
-                sys.exit(1)
 
     @property
     def shape(self):
@@ -107,11 +110,10 @@ def _load(how, path):
     except BaseException as e:
         if "DEBUG" in " ".join(sys.argv).upper():
             traceback.print_exc()
-        sys.stderr.write(
+        raise CannotLoad(
             f"Could not load the locustfile '{path}': {type(e).__name__}: {e}{_place(e, path)}. "
-            "Correct it, or run with --loglevel DEBUG to see where it failed.\n"
-        )
-        sys.exit(1)
+            "Correct it, or run with --loglevel DEBUG to see where it failed."
+        ) from e
 
 
 def _place(error, path):
@@ -123,24 +125,43 @@ def _place(error, path):
 
 def main():
     """Run the command. Ends the process with Locust's exit code."""
+    from loadline.locust_runner import agents as machines, worker
+
     show_prints()
-    loaded = Loaded(get_locustfiles_locally(parse_locustfile_option()))
+    first = parse_locustfile_option()
+    if first.worker and not first.master:
+        worker.main(first)
+    agents = machines.asked_for(first)
+    loaded = load(get_locustfiles_locally(first))
     parser = get_parser()
     options = parser.parse_args()
     check_options(parser, options)
     stats.validate_stats_configuration()
     if options.headful:
         options.headless = False
-    if not options.skip_log_setup:
-        _set_up_logging(options)
+    set_up_logging(options)
     logger.info(f"Starting Locust {version}")
-    _refuse_what_is_missing(options)
+    _refuse_contradictions(options)
     if options.list_commands:
         _list(loaded)
-    _run(options, loaded)
+    if agents is not None:
+        agents.check(options)
+    _run(options, loaded, agents)
 
 
-def _set_up_logging(options):
+def load(paths):
+    """What the locustfiles have; ends the process with a sentence where they can't be used."""
+    try:
+        return Loaded(paths)
+    except CannotLoad as e:
+        sys.stderr.write(f"{e}\n")
+        sys.exit(1)
+
+
+def set_up_logging(options):
+    """Send the log where options say; ends the process if that can't be written."""
+    if options.skip_log_setup:
+        return
     try:
         setup_logging(options.loglevel, options.logfile)
     except OSError as e:
@@ -154,16 +175,13 @@ def _list(loaded):
     sys.exit(0)
 
 
-def _refuse_what_is_missing(options):
-    """One sentence for each thing that a later version has."""
+def _refuse_contradictions(options):
+    """One sentence for options that contradict each other."""
     from loadline.locust_runner.processes import check_count
-    from .runners.distributed import NOT_YET
 
     check_count(options)
     if options.master and options.worker:
         refuse("The --master argument cannot be combined with --worker", -1)
-    if options.master or options.worker:
-        refuse(NOT_YET)
 
 
 def refuse(sentence, exit_code=1):
@@ -171,12 +189,12 @@ def refuse(sentence, exit_code=1):
     sys.exit(exit_code)
 
 
-def _run(options, loaded):
+def _run(options, loaded, agents):
     from loadline.locust_runner.command import Command
 
     if not loaded.user_classes:
         refuse("No User class found!")
-    Command(options, loaded, chosen(options, loaded)).run()
+    Command(options, loaded, chosen(options, loaded), agents).run()
 
 
 def chosen(options, loaded):

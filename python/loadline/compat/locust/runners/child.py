@@ -1,6 +1,7 @@
 """The runner of a child process: has the users that the coordinator tells it to have."""
 
 import logging
+import os
 
 import gevent
 
@@ -21,10 +22,10 @@ _BEAT = 0.25
 class ChildRunner(WorkerRunner):
     """Follows the messages of the coordinator."""
 
-    def __init__(self, environment, pipe, index):
+    def __init__(self, environment, pipe, index, client_id):
         Runner.__init__(self, environment)
         self.worker_index = index
-        self.client_id = f"process_{index}"
+        self.client_id = client_id
         self._pipe = pipe
         self._handed_out = {}
         self._spawning = None
@@ -33,9 +34,15 @@ class ChildRunner(WorkerRunner):
         self.part = None
         # The exit code that its users asked for, before the test ended.
         self._wanted_code = None
+        # Whether this process is about to end, whatever becomes of the test.
+        self._leaves = False
+        # The folder of its locustfile, if that is one for this process alone: what it tells of
+        # files leaves it out, so that it is the same for all processes.
+        self.own_folder = ""
 
     def serve(self):
         """Do what the coordinator says until it says quit, or is gone."""
+        self._send("ready")
         gevent.spawn(self._beat_for_ever)
         reports = gevent.spawn(self._report_for_ever)
         try:
@@ -75,7 +82,7 @@ class ChildRunner(WorkerRunner):
             self._handed_out = {}
             self.part = told["part"]
             self.environment.events.test_start.fire(environment=self.environment)
-        self.update_state(states.STATE_SPAWNING)
+        self.update_state(told["state"])
         try:
             self._go_to(told["counts"])
         except StopTest as e:
@@ -107,6 +114,7 @@ class ChildRunner(WorkerRunner):
             self._send("stopped")
 
     def _end_all(self):
+        self._leaves = True
         Runner.stop(self)
         self._report()
         Runner.quit(self)
@@ -147,6 +155,8 @@ class ChildRunner(WorkerRunner):
 
     def log_exception(self, node_id, msg, formatted_tb):
         """Tell the coordinator of an exception of a task."""
+        if self.own_folder:
+            formatted_tb = formatted_tb.replace(self.own_folder + os.sep, "")
         super().log_exception(node_id, msg, formatted_tb)
         self._send("exception", {"msg": msg, "traceback": formatted_tb})
 
@@ -158,6 +168,8 @@ class ChildRunner(WorkerRunner):
         self._ask_to_end_test(getattr(why, "exit_code", None), hasattr(why, "exit_code"))
 
     def _ask_to_end_test(self, exit_code, refused):
+        if self._leaves:
+            return
         self._send("end_test", {"exit_code": exit_code, "refused": refused})
 
     def stop(self):

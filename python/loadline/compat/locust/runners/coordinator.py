@@ -1,4 +1,6 @@
-"""The runner of the process that spreads users over its children, and merges what they count.
+"""The runner of the process that spreads users over others, and merges what they count.
+
+These are its children, or processes that agents on other machines have.
 
 A child says four times a second that its loop runs, and at its end what came of it. One that says
 nothing is ended by this process: as Loadline's own `--processes` does it, within seconds where it
@@ -6,11 +8,8 @@ was stopped; a task that computes has longer, while the test goes on. A child wi
 lost: it is named, with what is not in the report, and the exit code says so.
 """
 
-import contextlib
 import logging
 import math
-import os
-import signal
 import time
 
 import gevent
@@ -27,22 +26,23 @@ logger = logging.getLogger("locust.runners")
 
 # How often the children are looked at, in seconds.
 _TURN = 0.1
-# Seconds of silence after which a process that was stopped is ended, and one that was not is warned
-# of: what Loadline's own processes have (`SILENCE_TIMEOUT` in crates/cluster).
-_MOST_SILENCE = 3.0
 # Seconds that a task may keep its process from saying anything while the test goes on, and once it
 # is to end, beside the time that its users have for it.
 _MOST_WORK = 30.0
 _LAST_GRACE = 5.0
 
 
-class ProcessNode(WorkerNode):
-    """One child process."""
+# Seconds after which it is said that processes are not ready yet.
+_PATIENCE = 10.0
 
-    def __init__(self, index, pid, pipe, line):
-        super().__init__(f"process_{index}")
+
+class ProcessNode(WorkerNode):
+    """One process with users: a child of this one, or of an agent."""
+
+    def __init__(self, index, remote, pipe, line):
+        super().__init__(remote.node_id)
         self.index = index
-        self.pid = pid
+        self.remote = remote
         self.pipe = pipe
         # What carries the reports of its engine, where the test is recorded, and its part of the
         # record.
@@ -56,6 +56,8 @@ class ProcessNode(WorkerNode):
         self.silent = 0.0
         # Whether it said anything yet: before, it loads what its locustfile wants.
         self.serves = False
+        # Whether its locustfile is ready for users.
+        self.is_ready = False
         self.is_warned = False
         self.stopped = True
         # What it said last: its exit code, and the one that its users asked for.
@@ -63,25 +65,57 @@ class ProcessNode(WorkerNode):
 
 
 class ProcessesRunner(MasterRunner):
-    """Tells each child how many users of each class it shall have."""
+    """Tells each child how many users of each class it shall have.
+
+    Where it `replaces_users`, those of a child that is lost are started anew on the others.
+    """
 
     has_users = False
 
-    def __init__(self, environment, children):
+    def __init__(self, environment, children, replaces_users=False):
         environment.stats = RequestStats()
         Runner.__init__(self, environment)
         self.clients = WorkerNodes()
         self.lost = []
+        # Why processes could not begin.
+        self.unready = []
+        self._replaces_users = replaces_users
+        # Whether further processes may come, and with them further tests.
+        self.is_open = False
+        # The number of the next process.
+        self.next_index = 0
         # The worst exit code of the children.
         self.exit_code = 0
         self._ending = False
         self._quitting = False
-        for index, (pid, pipe, line) in enumerate(children):
-            node = ProcessNode(index, pid, pipe, line)
-            self.clients[node.id] = node
-            node.listening = gevent.spawn(self._listen_to, node)
-            node.listening.link_exception(log_death)
+        for remote, pipe, line in children:
+            self.add_child(remote, pipe, line)
         gevent.spawn(self._watch).link_exception(log_death)
+
+    def add_child(self, remote, pipe, line):
+        """Let one more process have users; returns its node."""
+        node = ProcessNode(self.next_index, remote, pipe, line)
+        self.next_index += 1
+        self.clients[node.id] = node
+        if self._users_dispatcher is not None:
+            self._users_dispatcher.add_worker(node)
+        node.listening = gevent.spawn(self._listen_to, node)
+        node.listening.link_exception(log_death)
+        return node
+
+    def await_ready(self):
+        """Wait until all processes are ready for users; returns why some can't be."""
+        due = time.monotonic() + _PATIENCE
+        while self.clients and not self.unready:
+            missing = [node for node in self.clients.all if not node.is_ready]
+            if not missing:
+                break
+            if time.monotonic() > due:
+                due = math.inf
+                names = ", ".join(node.remote.label for node in missing)
+                logger.warning(f"Still waiting until these have loaded the locustfile: {names}.")
+            gevent.sleep(0.02)
+        return self.unready
 
     @property
     def worker_count(self):
@@ -106,6 +140,10 @@ class ProcessesRunner(MasterRunner):
 
     def start(self, user_count, spawn_rate, wait=False, user_classes=None):
         """Go to `user_count` users in all children; a test that does not run begins."""
+        if not self.clients and self.is_open:
+            logger.warning("You can't start a distributed test before at least one worker "
+                           "processes has connected")
+            return
         self.target_user_count = user_count
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
@@ -127,13 +165,14 @@ class ProcessesRunner(MasterRunner):
     def record_parts(self, begin):
         """Have the children record the test that begins.
 
-        `begin` is called with the lines of their reports; the record that it returns knows when the
-        load of all begins.
+        `begin` is called with the lines of their reports, each behind a name; the record that it
+        returns knows when the load of all begins.
         """
         nodes = self.clients.all
-        recording = begin([node.line for node in nodes])
+        recording = begin([(node.remote.name, node.line) for node in nodes])
         for number, node in enumerate(nodes):
-            node.part = (number, len(nodes), recording.begin_ns)
+            begin_ns = recording.begin_ns + node.remote.clock_ahead_ns
+            node.part = (number, len(nodes), begin_ns)
         return recording
 
     def _spawn(self, user_count, spawn_rate, user_classes):
@@ -154,6 +193,7 @@ class ProcessesRunner(MasterRunner):
             node.stopped = False
             self._tell(node, "spawn", {"counts": dispatched.get(node.id, {}),
                                        "part": node.part,
+                                       "state": self.state,
                                        "host": self.environment.host,
                                        "classes": list(self.user_classes_by_name),
                                        "options": vars(self.environment.parsed_options)})
@@ -198,6 +238,9 @@ class ProcessesRunner(MasterRunner):
     def _on_beat(self, _node, _told):
         pass
 
+    def _on_ready(self, node, _told):
+        node.is_ready = True
+
     def _on_custom(self, node, told):
         self.deliver_message(Message(told["type"], told["data"], node.id))
 
@@ -235,7 +278,7 @@ class ProcessesRunner(MasterRunner):
 
     def _watch(self):
         """End the children that say nothing any more."""
-        while self.clients:
+        while self.clients or not self._quitting:
             gevent.sleep(_TURN)
             for node in self.clients.all:
                 if node.id in self.clients:
@@ -243,9 +286,9 @@ class ProcessesRunner(MasterRunner):
                     self._look_at(node)
 
     def _look_at(self, node):
-        if node.silent < _MOST_SILENCE:
+        if node.silent < node.remote.most_silence:
             return
-        if _does_not_run(node.pid):
+        if node.remote.is_stopped():
             self._give_up(node, "was stopped")
         elif node.silent >= self._patience_with(node):
             busy = "let no other user run" if node.serves else "was not ready for users"
@@ -253,8 +296,8 @@ class ProcessesRunner(MasterRunner):
         elif node.serves and not node.is_warned:
             node.is_warned = True
             logger.warning(
-                f"Process {node.index} (pid {node.pid}) has said nothing for "
-                f"{_MOST_SILENCE:.0f} s: one of its tasks computes and lets no other user run."
+                f"{node.remote.label} has said nothing for {node.remote.most_silence:.0f} s: one "
+                "of its tasks computes and lets no other user run."
             )
 
     def _patience_with(self, node):
@@ -263,8 +306,7 @@ class ProcessesRunner(MasterRunner):
         return _MOST_WORK if node.serves else math.inf
 
     def _give_up(self, node, why):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(node.pid, signal.SIGKILL)
+        node.remote.kill()
         node.listening.kill()
         self._on_end(node, f"{why}, said nothing for {node.silent:.0f} s and was ended")
 
@@ -274,19 +316,44 @@ class ProcessesRunner(MasterRunner):
         del self.clients[node.id]
         # Its last reports may be on their way, and none follow.
         node.line.cut()
-        if node.last_word is not None:
-            return
-        self._note_loss(node, why or f"was lost{_how_it_ended(node.pid)}")
+        if node.last_word is None:
+            why = why or node.remote.loss()
+            if node.serves or not node.remote.is_awaited:
+                self._note_loss(node, why)
+            else:
+                self.unready.append(f"{node.remote.label}: {why}")
+        elif not self._quitting:
+            logger.info(f"Worker '{node.id}' (index {node.index}) quit. "
+                        f"{self.worker_count} workers ready.")
         if self._users_dispatcher is not None:
             self._users_dispatcher.remove_worker(node)
-        if not self.clients and not self._quitting:
+            self._replace_users()
+        if not self.clients and not self._quitting and not self.unready:
             logger.info("The last worker quit, stopping test.")
-            gevent.spawn(self.quit)
+            gevent.spawn(self.stop if self.is_open else self.quit)
+
+    def _replace_users(self):
+        """Start the users of a process that is gone anew on the others, at the pace of the test."""
+        missing = self.target_user_count - self._users_dispatcher.user_count
+        if not self._replaces_users or not self.clients or missing <= 0:
+            return
+        # A ramp that is under way starts them itself.
+        if self.state == states.STATE_RUNNING:
+            logger.info(f"Starting its {missing} users anew on the others.")
+            self._stop_spawning()
+            self.spawning_greenlet = self.greenlet.spawn(self._refill)
+            self.spawning_greenlet.link_exception(log_death)
+
+    def _refill(self):
+        dispatcher = self._users_dispatcher
+        dispatcher.go_on()
+        for dispatched in dispatcher:
+            self._tell_counts(dispatched)
 
     def _note_loss(self, node, how):
         seconds = time.monotonic() - node.reported
         sentence = (
-            f"Process {node.index} (pid {node.pid}) {how}: its {node.user_count} users are gone, "
+            f"{node.remote.label} {how}: its {node.user_count} users are gone, "
             f"and what they did in the last {seconds:.1f} seconds of it is not in the report."
         )
         self.lost.append(sentence)
@@ -328,24 +395,3 @@ class ProcessesRunner(MasterRunner):
             if client_id in (None, node.id):
                 node.pipe.send("custom", {"type": msg_type, "data": data}, node.id)
 
-
-def _does_not_run(pid):
-    """Whether a process was stopped by a signal or a debugger, or is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-            return stat.read().rpartition(")")[2].split()[0] in "TtZX"
-    except (OSError, IndexError):
-        return True
-
-
-def _how_it_ended(pid):
-    for _ in range(20):
-        try:
-            done, status = os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:
-            return ""
-        if done:
-            code = os.waitstatus_to_exitcode(status)
-            return f" (killed by signal {-code})" if code < 0 else f" (exit code {code})"
-        gevent.sleep(0.01)
-    return ""

@@ -1,10 +1,10 @@
-"""Runners of several machines. They are not there yet: making one says so."""
+"""Runners of several processes. The command makes them; a program of one's own can't yet."""
 
 from .base import Runner
 
-NOT_YET = (
-    "Running on several machines (--master, --worker) is not there yet: use --processes to use "
-    "all cores of this one."
+_NOT_YET = (
+    "A program of your own can't have users in other processes yet: use the command, loadline "
+    "locust --processes N, or --master with --worker."
 )
 
 
@@ -16,11 +16,11 @@ class MasterRunner(DistributedRunner):
     """Tells workers what to do."""
 
     def __init__(self, environment, master_bind_host="*", master_bind_port=5557):
-        raise NotImplementedError(NOT_YET)
+        raise NotImplementedError(_NOT_YET)
 
 
 class WorkerRunner(DistributedRunner):
     """Does what a master tells it."""
 
     def __init__(self, environment, master_host, master_port):
-        raise NotImplementedError(NOT_YET)
+        raise NotImplementedError(_NOT_YET)

@@ -1,0 +1,323 @@
+//! Parts whose users are led by messages that only they and their leader read: the runners of a
+//! locustfile.
+//!
+//! Each end of the line passes its frames on to two sockets, of which one carries those messages,
+//! each behind its length, and the other one reports, as on the lines of [`Parts`](crate::Parts).
+//! So the runners have the same sockets wherever the other end is. The assignment, the signs of
+//! life and the reason of a failure are those of every part.
+
+use crate::bodies::Bodies;
+use crate::child::{ChildError, ToCoordinator};
+use crate::frame::{Frame, read_block, write_block};
+use crate::line::{Line, Remote, Sink, Source};
+use crate::link::SILENCE_TIMEOUT;
+use crate::message::{FromChild, Job, PROTOCOL, ToChild};
+use loadline_engine::Detail;
+use loadline_plan::Plan;
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// The interval in which silence is detected.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// The longest time that a report waits for whoever merges it: they may have given up.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time that a process has for its end once its coordinator is gone.
+const LAST_GRACE: Duration = Duration::from_secs(10);
+
+/// The sockets of one end of a line.
+#[derive(Debug)]
+pub struct Sockets {
+    /// The messages.
+    pub messages: UnixStream,
+    /// The frames of reports.
+    pub reports: UnixStream,
+}
+
+impl Sockets {
+    fn close(&self) {
+        for socket in [&self.messages, &self.reports] {
+            // The other end may have closed it.
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Passes on a frame that is no message of ours.
+    fn pass(&mut self, frame: &Frame) -> io::Result<()> {
+        match frame {
+            Frame::Script(message) => write_block(message, &mut self.messages),
+            Frame::Message(_) | Frame::Report(_) => {
+                // Without a record, or after its end, nobody reads reports.
+                let _ = frame.write(&mut self.reports);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The coordinator's end of the line to a part.
+pub struct Relay(Arc<Mutex<State>>);
+
+struct State {
+    remote: Box<dyn Remote>,
+    /// The number of frames received.
+    heard: u64,
+    /// The reason why the part ended, or was ended.
+    reason: Option<String>,
+    /// True once nothing more is received.
+    is_over: bool,
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn end_for(&mut self, reason: String) {
+        self.reason.get_or_insert(reason);
+        self.remote.kill();
+    }
+}
+
+impl Relay {
+    /// Assigns a part its job, and begins to pass on what both ends send. The sockets are closed
+    /// when the part has ended.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn begin(line: Line, job: Job, sockets: Sockets) -> io::Result<Relay> {
+        let Line {
+            mut sink,
+            source,
+            remote,
+            ..
+        } = line;
+        sockets.reports.set_write_timeout(Some(REPORT_TIMEOUT))?;
+        sink(Frame::of(&assignment(job))?);
+        let state = Arc::new(Mutex::new(State {
+            remote,
+            heard: 0,
+            reason: None,
+            is_over: false,
+        }));
+        let messages = sockets.messages.try_clone()?;
+        thread::spawn(move || pass_messages(messages, sink));
+        let listening = Arc::clone(&state);
+        thread::spawn(move || listen(source, sockets, &listening));
+        let watched = Arc::clone(&state);
+        thread::spawn(move || miss_if_silent(&watched));
+        Ok(Relay(state))
+    }
+
+    /// Ends the process of the part at once.
+    pub fn kill(&self) {
+        lock(&self.0).end_for("was ended".to_owned());
+    }
+
+    /// Returns how the part ended, as the rest of a sentence; `None` while it runs.
+    pub fn ending(&self) -> Option<String> {
+        let mut state = lock(&self.0);
+        let reason = state.reason.clone();
+        match (state.is_over, reason) {
+            (true, Some(reason)) => Some(reason),
+            (true, None) => state.remote.ending(),
+            (false, _) => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Relay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Relay").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        lock(&self.0).remote.kill();
+    }
+}
+
+/// Returns the assignment of a job whose plan its leader knows.
+fn assignment(job: Job) -> ToChild {
+    let mut plan = Box::new(Plan::default());
+    ToChild::Assign {
+        bodies: Bodies::take(&mut plan),
+        lines: None,
+        plan,
+        job: Some(job),
+        detail: Detail::default(),
+        workers: 0..1,
+    }
+}
+
+/// Passes on the messages of a socket until its end.
+fn pass_messages(mut from: UnixStream, mut sink: Sink) {
+    while let Ok(Some(message)) = read_block(&mut from) {
+        sink(Frame::Script(message));
+    }
+}
+
+/// Passes on what a part sends until its end.
+fn listen(mut source: Box<dyn Source>, mut sockets: Sockets, state: &Mutex<State>) {
+    while let Ok(Some(frame)) = source.next() {
+        lock(state).heard += 1;
+        if let Err(reason) = take(&frame, &mut sockets) {
+            lock(state).end_for(reason);
+            break;
+        }
+    }
+    lock(state).is_over = true;
+    sockets.close();
+}
+
+/// Takes a frame of a part.
+///
+/// # Errors
+/// The reason why the part is to be ended.
+fn take(frame: &Frame, sockets: &mut Sockets) -> Result<(), String> {
+    let unreadable = |error: io::Error| format!("sent what can't be used ({error})");
+    if let Frame::Message(_) = frame {
+        match frame.message().map_err(unreadable)? {
+            FromChild::Hello { protocol } if protocol != PROTOCOL => {
+                return Err(format!(
+                    "speaks version {protocol} of the protocol, not {PROTOCOL}"
+                ));
+            }
+            FromChild::Failed { reason } => return Err(reason),
+            FromChild::Hello { .. } | FromChild::Alive | FromChild::Ready(_) => return Ok(()),
+            FromChild::Done => {}
+        }
+    }
+    sockets.pass(frame).map_err(unreadable)
+}
+
+/// Ends a part that is silent for too long. Waits are added up, because a coordinator that was
+/// stopped itself has received nothing either.
+fn miss_if_silent(state: &Mutex<State>) {
+    let (mut heard, mut silent) = (0, Duration::ZERO);
+    loop {
+        thread::sleep(POLL_INTERVAL);
+        let mut state = lock(state);
+        if state.is_over || state.reason.is_some() {
+            return;
+        }
+        silent += POLL_INTERVAL;
+        if std::mem::replace(&mut heard, state.heard) != state.heard {
+            silent = Duration::ZERO;
+        }
+        if silent >= SILENCE_TIMEOUT {
+            let seconds = SILENCE_TIMEOUT.as_secs();
+            state.end_for(format!("said nothing for {seconds} s and was ended"));
+        }
+    }
+}
+
+/// A part's own end of its line.
+pub struct Seat {
+    source: Option<Box<dyn Source>>,
+    voice: ToCoordinator,
+    job: Job,
+    /// The threads that pass on what this process sends.
+    passing: Vec<JoinHandle<()>>,
+}
+
+impl Seat {
+    /// Waits for the job that a coordinator assigns.
+    ///
+    /// # Errors
+    /// If there is no coordinator, or none that assigns a job.
+    pub fn take(
+        mut source: Box<dyn Source>,
+        output: impl Write + Send + 'static,
+    ) -> Result<Seat, ChildError> {
+        let voice = ToCoordinator::new(output);
+        voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
+        voice.beat(|| {
+            // The end of its messages has the process end by itself.
+            thread::sleep(LAST_GRACE);
+            signal_hook::low_level::exit(1)
+        });
+        let assigned = source.next()?.map(|frame| frame.message()).transpose()?;
+        match assigned {
+            Some(ToChild::Assign { job: Some(job), .. }) => Ok(Seat {
+                source: Some(source),
+                voice,
+                job,
+                passing: Vec::new(),
+            }),
+            _ => Err(ChildError::NoCoordinator),
+        }
+    }
+
+    /// Returns the job.
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// Begins to pass on what both ends send. Afterwards, it does nothing.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn begin(&mut self, sockets: Sockets) -> io::Result<()> {
+        let Some(mut source) = self.source.take() else {
+            return Ok(());
+        };
+        let (mut messages, mut reports) =
+            (sockets.messages.try_clone()?, sockets.reports.try_clone()?);
+        let voice = self.voice.clone();
+        self.passing.push(thread::spawn(move || {
+            while let Ok(Some(message)) = read_block(&mut messages) {
+                if voice.send(&Frame::Script(message)).is_err() {
+                    return;
+                }
+            }
+        }));
+        let voice = self.voice.clone();
+        self.passing.push(thread::spawn(move || {
+            while let Ok(Some(frame)) = Frame::read(&mut reports) {
+                if voice.send(&frame).is_err() {
+                    return;
+                }
+            }
+        }));
+        let mut sockets = sockets;
+        thread::spawn(move || {
+            while let Ok(Some(frame)) = source.next() {
+                if sockets.pass(&frame).is_err() {
+                    break;
+                }
+            }
+            // What this process has sent last is still passed on.
+            let _ = sockets.messages.shutdown(Shutdown::Write);
+        });
+        Ok(())
+    }
+
+    /// Reports the reason why this part can't begin: a sentence without its full stop.
+    pub fn fail(&self, reason: &str) {
+        let reason = reason.to_owned();
+        // A coordinator that is gone needs no reason.
+        let _ = self.voice.say(&FromChild::Failed { reason });
+    }
+
+    /// Waits until all that was sent before the other ends of the sockets were closed is passed on.
+    pub fn finish(&mut self) {
+        for thread in self.passing.drain(..) {
+            // If it panicked, that was told.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seat").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! Parts of a test on agents: their lines for the process that leads the test, and the end of such
+//! a line in the process that has a part.
+//!
+//! Either end has the two sockets that a process and its child have: one for the messages of
+//! Python's runners, one for the reports of the engine (`parts`). Threads pass on what is on them.
+
+use crate::parts::ReportLine;
+use crate::worker::Worker;
+use loadline_bus::{AGENTS_VARIABLE, Bus, GatherError, Hire, Host, Invitation, Selector};
+use loadline_cluster::{Frame, Job, Line, Relay, Seat, Sockets, Source};
+use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde_json::value::RawValue;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::os::fd::{AsFd, IntoRawFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The tool of parts of a locustfile, as offers and assignments name it.
+pub(crate) const TOOL: &str = "locust";
+
+fn lock<T>(cell: &Mutex<T>) -> MutexGuard<'_, T> {
+    cell.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn unusable(error: impl std::fmt::Display) -> PyErr {
+    PyConnectionError::new_err(error.to_string())
+}
+
+/// The agents of a test.
+#[pyclass(frozen, module = "loadline._native")]
+pub(crate) struct Agents {
+    hire: Hire,
+    wanted: Selector,
+    bus: Bus,
+    invitation: Invitation,
+}
+
+#[pymethods]
+impl Agents {
+    /// The name of the variable with the agents of a locustfile's process.
+    #[classattr]
+    const VARIABLE: &'static str = AGENTS_VARIABLE;
+
+    /// Connects to the bus of the agents that this text describes. Raises `ConnectionError` if it
+    /// can't be used.
+    #[new]
+    fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let hire = Hire::parse(text).map_err(unusable)?;
+        let wanted = match hire.agents.as_str() {
+            "" => Selector::default(),
+            some => some.parse().map_err(PyValueError::new_err)?,
+        };
+        let bus = py.detach(|| Bus::connect(&hire.bus)).map_err(unusable)?;
+        let invitation = Invitation::new(&wanted, Some(TOOL));
+        Ok(Agents {
+            hire,
+            wanted,
+            bus,
+            invitation,
+        })
+    }
+
+    /// True if the users of a lost agent are not started anew on the others.
+    #[getter]
+    fn keeps_losses(&self) -> bool {
+        self.hire.keeps_losses
+    }
+
+    /// Gathers all agents of the test, and waits for those that are missing. Raises
+    /// `ConnectionError` if there are too few in time.
+    fn gather(&self, py: Python<'_>) -> PyResult<Vec<FarPart>> {
+        let hosts = py.detach(|| self.hosts()).map_err(unusable)?;
+        Ok(hosts.into_iter().map(FarPart::new).collect())
+    }
+
+    /// Returns the agents that are there now and have no part of the test yet, and why others can't
+    /// have one.
+    fn invite(&self, py: Python<'_>) -> PyResult<(Vec<FarPart>, Vec<String>)> {
+        let invited = py.detach(|| self.invitation.invite(&self.bus));
+        let (hosts, refusals) = invited.map_err(unusable)?;
+        Ok((hosts.into_iter().map(FarPart::new).collect(), refusals))
+    }
+}
+
+impl Agents {
+    fn hosts(&self) -> Result<Vec<Host>, GatherError> {
+        let (mut wanted, patience) = (self.wanted.clone(), self.hire.patience);
+        if wanted.count.is_none() {
+            let found = loadline_bus::find(&self.bus, &wanted, patience)?;
+            wanted.count = Some(found.len() as u32);
+        }
+        loadline_bus::gather(&self.bus, &wanted, Some(TOOL), patience)
+    }
+}
+
+/// A part of a test that an agent has, from the view of the process that leads the test.
+#[pyclass(frozen, module = "loadline._native")]
+pub(crate) struct FarPart {
+    /// The agent's name.
+    #[pyo3(get)]
+    name: String,
+    /// Its `CLOCK_MONOTONIC` less that of this process, in nanoseconds.
+    #[pyo3(get)]
+    clock_ahead_ns: i64,
+    line: Mutex<Option<Line>>,
+    relay: Mutex<Option<Relay>>,
+}
+
+impl FarPart {
+    fn new(host: Host) -> Self {
+        FarPart {
+            name: host.card.name,
+            clock_ahead_ns: host.clock.ahead_ns,
+            line: Mutex::new(Some(host.line)),
+            relay: Mutex::default(),
+        }
+    }
+}
+
+#[pymethods]
+impl FarPart {
+    /// Assigns the part this job, which is JSON. Returns the descriptor of a socket for messages,
+    /// which belongs to the caller, and the line of its reports.
+    fn begin(&self, job: &str) -> PyResult<(RawFd, ReportLine)> {
+        let begun = || PyRuntimeError::new_err("the part has begun already");
+        let line = lock(&self.line).take().ok_or_else(begun)?;
+        let terms = RawValue::from_string(job.to_owned()).map_err(unusable)?;
+        let job = Job::new(TOOL, &terms)?;
+        let (own, messages) = UnixStream::pair()?;
+        let (line_of_reports, reports) = ReportLine::from_elsewhere()?;
+        let relay = Relay::begin(line, job, Sockets { messages, reports })?;
+        *lock(&self.relay) = Some(relay);
+        Ok((own.into_raw_fd(), line_of_reports))
+    }
+
+    /// Ends its process at once.
+    fn kill(&self) {
+        if let Some(relay) = &*lock(&self.relay) {
+            relay.kill();
+        }
+    }
+
+    /// Returns how it ended, as the rest of a sentence; `None` while it runs.
+    fn ending(&self) -> Option<String> {
+        lock(&self.relay).as_ref().and_then(Relay::ending)
+    }
+}
+
+/// The end of a line in the process that has a part.
+#[pyclass(frozen, module = "loadline._native")]
+pub(crate) struct PartSeat(Mutex<Seating>);
+
+/// The seat of a process that an agent has started, or that is one itself.
+enum Seating {
+    OfAgent(Seat),
+    Own(Worker),
+}
+
+impl Seating {
+    fn seat(&mut self) -> &mut Seat {
+        match self {
+            Seating::OfAgent(seat) => seat,
+            Seating::Own(worker) => &mut worker.seat,
+        }
+    }
+}
+
+/// The frames of a descriptor.
+pub(crate) struct Frames(BufReader<File>);
+
+impl Frames {
+    pub(crate) fn of(file: BufReader<File>) -> Self {
+        Frames(file)
+    }
+}
+
+impl Source for Frames {
+    fn next(&mut self) -> io::Result<Option<Frame>> {
+        Frame::read(&mut self.0)
+    }
+}
+
+#[pymethods]
+impl PartSeat {
+    /// Takes the seat of a process that an agent has started, with the agent at its standard input
+    /// and output. Waits for the job.
+    #[staticmethod]
+    fn of_agent(py: Python<'_>) -> PyResult<Self> {
+        let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let source = Box::new(Frames(BufReader::new(input)));
+        let seat = py.detach(|| Seat::take(source, output)).map_err(unusable)?;
+        Ok(PartSeat(Mutex::new(Seating::OfAgent(seat))))
+    }
+
+    /// Waits on the bus that this text describes until a master has a part for this process, which
+    /// has this name. Raises `ConnectionError` if the bus can't be used.
+    #[staticmethod]
+    fn of_master(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        let worker = py.detach(|| Worker::wait(text, name)).map_err(unusable)?;
+        Ok(PartSeat(Mutex::new(Seating::Own(worker))))
+    }
+
+    /// Returns the job as JSON.
+    fn job(&self) -> PyResult<String> {
+        let terms: Box<RawValue> = lock(&self.0).seat().job().terms()?;
+        Ok(terms.get().to_owned())
+    }
+
+    /// Begins the part. Returns the descriptor of a socket for messages, which belongs to the
+    /// caller, and the line of its reports.
+    fn begin(&self) -> PyResult<(RawFd, ReportLine)> {
+        let (own, messages) = UnixStream::pair()?;
+        let (line, reports) = ReportLine::to_elsewhere()?;
+        lock(&self.0).seat().begin(Sockets { messages, reports })?;
+        Ok((own.into_raw_fd(), line))
+    }
+
+    /// Reports the reason why the part can't begin.
+    fn fail(&self, reason: &str) {
+        lock(&self.0).seat().fail(reason);
+    }
+
+    /// Waits until all is passed on that was sent before the socket and the line were closed.
+    fn finish(&self, py: Python<'_>) {
+        py.detach(|| match &mut *lock(&self.0) {
+            Seating::OfAgent(seat) => seat.finish(),
+            Seating::Own(worker) => worker.finish(),
+        });
+    }
+}
