@@ -10,7 +10,7 @@ mod shelf;
 pub use outside::ShownCookie;
 
 use cookie_store::RawCookie;
-use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider as _};
+use public_suffix::DEFAULT_PROVIDER;
 use shelf::Shelf;
 use url::Url;
 

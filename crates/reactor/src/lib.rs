@@ -17,6 +17,7 @@
 //!   `kernel/sys.rs`; simulated `sim/net.rs`
 //! - how the loop waits and wakes up: `kernel/mod.rs`, `kernel/lead.rs`, `kernel/poller.rs`; timers
 //!   `timers.rs`, tasks `tasks.rs`
+//! - how soon a worker that wakes up has its core: `kernel/time_slice.rs`
 //! - the kernel's timestamps: `kernel/clock.rs`
 //! - name resolution: `names.rs`, `kernel/names.rs`
 //! - how much a task may receive before the others run: `stretch.rs`
