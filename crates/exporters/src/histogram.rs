@@ -6,7 +6,7 @@
 //! computed from percentiles.
 
 use crate::exemplar::{Exemplar, Exemplars};
-use crate::turns::let_workers_run;
+use loadline_reactor::let_workers_run;
 use std::collections::BTreeMap;
 
 /// The schema of a [`Histogram`], the finest that Prometheus has.

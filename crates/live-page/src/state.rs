@@ -10,6 +10,7 @@ use crate::patch::Patch;
 use crate::slow::{Cell, Slow};
 use loadline_page::{Against, Heat, RunPage, RunPlots, SearchPage};
 use loadline_plan::{Plan, Shape};
+use loadline_reactor::let_workers_run_now;
 use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
 use loadline_report::{RunSoFar, heat_interval, level_text, planned_length, run_page};
 use loadline_runner::{Commands, Levels, MOST_NOTES, News, NoteProblem, RunEnd, Steer, Stretch};
@@ -356,6 +357,7 @@ impl Model {
             return self.event(Patch::default());
         };
         self.parts.observe(&stretch.snapshot);
+        let_workers_run_now();
         self.slow.observe(stretch);
         let mut run = run.with(stretch);
         let standing = &mut self.state.standing;
@@ -370,6 +372,7 @@ impl Model {
         if let Some(beside) = &mut self.beside {
             beside.observe(&run.judged.summary);
         }
+        let_workers_run_now();
         let page = RunPage {
             against: self.beside.as_ref().map(Beside::against),
             ..run.page()
@@ -408,7 +411,9 @@ impl Model {
 
     /// Shows a page from now on.
     fn show(&mut self, page: &RunPage) -> Event {
+        let_workers_run_now();
         let page = serde_json::to_value(page).expect("a page is plain data with text as keys");
+        let_workers_run_now();
         let before = mem::replace(&mut self.state.page, page);
         self.event(Patch::between(&before, &self.state.page))
     }
@@ -442,8 +447,11 @@ impl Run {
         summary.changes.extend(&stretch.changes);
         summary.notes.extend_from_slice(&stretch.notes);
         heat_interval(&mut heat, &stretch.snapshot);
+        let_workers_run_now();
+        let proven = proofs.observe(&summary);
+        let_workers_run_now();
         Run {
-            proven: proofs.observe(&summary),
+            proven,
             proofs,
             judged: RunResult::so_far(summary),
             heat,

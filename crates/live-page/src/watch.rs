@@ -1,19 +1,20 @@
 //! The thread that takes the news of the run, and sends viewers what changed. What it makes is made
-//! once a second, whatever the number of viewers.
+//! once a second, whatever the number of viewers, and in turns with workers on the same core.
 
-use crate::api::{Event, SlowRows, Span, State};
+use crate::api::{Event, SlowRows, Span};
 use crate::baseline::Baseline;
 use crate::files::Finished;
 use crate::log::PageLog;
 use crate::slow::Cell;
 use crate::state::{Model, span_page};
 use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
-use loadline_reactor::let_workers_go_first;
+use loadline_reactor::InTurns;
 use loadline_record::{Note, append_notes};
 use loadline_report::json;
 use loadline_runner::{Inbox, News, NoteProblem, Steer};
 use loadline_verdict::RunResult;
 use loadline_web::{Broadcast, Whole};
+use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,7 +69,6 @@ impl Watched {
         thread::Builder::new()
             .name("live page".to_owned())
             .spawn(move || {
-                let_workers_go_first();
                 while let Some(news) = inbox.wait() {
                     watched.take(&news);
                 }
@@ -250,7 +250,7 @@ impl Watched {
     }
 
     fn tell(&self, name: &str, event: &Event) {
-        let data = serde_json::to_string(event).expect("an event is plain data");
+        let data = written(event);
         self.events.send(event.standing.number, name, &data);
     }
 }
@@ -268,8 +268,11 @@ fn html(page: RunPage) -> Option<String> {
     loadline_page::html(&Page::Run(Box::new(page))).ok()
 }
 
-fn written(state: &State) -> String {
-    serde_json::to_string(state).expect("a state is plain data")
+/// Returns a state or an event as JSON.
+fn written(data: &impl Serialize) -> String {
+    let mut out = InTurns::new(Vec::new());
+    serde_json::to_writer(&mut out, data).expect("it is plain data, written into memory");
+    String::from_utf8(out.into_inner()).expect("JSON is UTF-8")
 }
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
