@@ -1,13 +1,14 @@
 //! The thread that takes the news of the run, and sends viewers what changed. What it makes is made
 //! once a second, whatever the number of viewers, and in turns with workers on the same core.
 
-use crate::api::{Event, SlowRows, Span};
+use crate::api::{Event, NameCourse, SlowRows, Span};
 use crate::baseline::Baseline;
 use crate::files::Finished;
 use crate::log::PageLog;
 use crate::slow::Cell;
-use crate::state::{Model, span_page};
+use crate::state::{CheckProblem, Model, span_page};
 use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
+use loadline_plan::Check;
 use loadline_reactor::InTurns;
 use loadline_record::{Note, append_notes};
 use loadline_report::json;
@@ -89,6 +90,11 @@ impl Watched {
         Some(span_page(&judged))
     }
 
+    /// Returns the course of a name over the run; `None` if it is not known.
+    pub(crate) fn name(&self, name: &str) -> Option<NameCourse> {
+        locked(&self.shared).model.name(name)
+    }
+
     /// Returns the slowest requests of a cell of the heatmap; `None` before a run has begun.
     pub(crate) fn slow(&self, cell: Cell) -> Option<SlowRows> {
         locked(&self.shared).model.slow(cell)
@@ -133,6 +139,17 @@ impl Watched {
             shared.model.expect(steer, files, saved)
         };
         self.tell("interval", &event);
+    }
+
+    /// Adds a check to the run that is under way; returns the instant, in seconds.
+    ///
+    /// # Errors
+    /// The reason why it is not added.
+    pub(crate) fn add_check(&self, check: Check) -> Result<f64, CheckProblem> {
+        let _order = locked(&self.order);
+        let (event, at_s) = locked(&self.shared).model.add_check(check)?;
+        self.tell("interval", &event);
+        Ok(at_s)
     }
 
     /// Returns the baseline that runs are compared with.
