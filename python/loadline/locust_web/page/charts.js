@@ -24,11 +24,27 @@ function clock(time) {
   return new Date(time).toLocaleTimeString();
 }
 
+/** The place of an instant among times: 1.5 is halfway between the second one and the third. */
+function placeOf(times, at) {
+  const after = times.findIndex((one) => one > at);
+  if (after === 0) return 0;
+  if (after < 0) return times.length - 1;
+  return after - 1 + (at - times[after - 1]) / (times[after] - times[after - 1]);
+}
+
+/** The instant of a place. */
+function instantOf(times, place) {
+  const before = Math.min(Math.max(Math.floor(place), 0), times.length - 1);
+  const next = times[before + 1] ?? times[before];
+  return times[before] + Math.min(Math.max(place - before, 0), 1) * (next - times[before]);
+}
+
 /**
  * A chart: `lines` has names and the values at `times`; a null is a gap.
- * Under the pointer the legend has the values of that time, else the newest ones.
+ * Under the pointer the legend has the values of that time, else the newest ones. `notes` are
+ * marked by their numbers; `press` gets the instant that is pressed on the axis of time.
  */
-function chart(title, times, lines) {
+function chart(title, times, lines, notes, press) {
   const top = roundTop(Math.max(0, ...lines.flatMap((one) => one.values)));
   const legend = make("p", { className: "legend" });
   const box = draw("svg", {
@@ -48,15 +64,41 @@ function chart(title, times, lines) {
       box.append(draw("polyline", { class: `s${i % 6}`, points: points.join(" ") }));
     }
   });
+  if (times.length) mark(box, times, notes, x);
   const tell = (at) => legend.replaceChildren(...words(lines, times, at));
   tell(times.length - 1);
-  box.addEventListener("pointermove", (event) => {
+  // The place among the times below the pointer.
+  const under = (event) => {
     const place = box.getBoundingClientRect();
     const share = (((event.clientX - place.left) / place.width) * WIDTH - LEFT) / width;
-    tell(Math.round(Math.min(1, Math.max(0, share)) * (times.length - 1)));
-  });
+    return Math.min(1, Math.max(0, share)) * (times.length - 1);
+  };
+  box.addEventListener("pointermove", (event) => tell(Math.round(under(event))));
   box.addEventListener("pointerleave", () => tell(times.length - 1));
+  box.addEventListener("click", (event) => {
+    const { top: above, height } = box.getBoundingClientRect();
+    const isOnAxis = ((event.clientY - above) / height) * HEIGHT > HEIGHT - BOTTOM;
+    if (isOnAxis && times.length) press(instantOf(times, under(event)));
+  });
   return make("section", {}, make("h2", {}, title), legend, box);
+}
+
+/** Marks notes by their numbers. Close to each other they stand on several levels. */
+function mark(box, times, notes, x) {
+  notes.forEach(({ at, text }, i) => {
+    const left = x(placeOf(times, at));
+    const line = { class: "note", x1: left, x2: left, y1: 10, y2: HEIGHT - BOTTOM };
+    const isFar = left > WIDTH - 40;
+    const words = {
+      class: "note",
+      x: left + (isFar ? -4 : 4),
+      y: 20 + (i % 3) * 13,
+      "text-anchor": isFar ? "end" : "start",
+    };
+    const number = draw("text", words, `${i + 1}`);
+    number.append(draw("title", {}, text));
+    box.append(draw("line", line), number);
+  });
 }
 
 function axes(box, top, times, x, y) {
