@@ -1,7 +1,10 @@
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 960;
+// On a phone a chart is narrower, and its words as large.
+const WIDEST = 960;
+const NARROWEST = 320;
+let chartWidth = WIDEST;
 const HEIGHT = 230;
 const LEFT = 56;
 const BOTTOM = 22;
@@ -45,15 +48,16 @@ function instantOf(times, place) {
  * marked by their numbers; `press` gets the instant that is pressed on the axis of time.
  */
 function chart(title, times, lines, notes, press) {
+  chartWidth = Math.min(WIDEST, Math.max(NARROWEST, byId("panel").clientWidth || WIDEST));
   const top = roundTop(Math.max(0, ...lines.flatMap((one) => one.values)));
   const legend = make("p", { className: "legend" });
   const box = draw("svg", {
     class: "chart",
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    viewBox: `0 0 ${chartWidth} ${HEIGHT}`,
     role: "img",
     "aria-label": title,
   });
-  const width = WIDTH - LEFT - 10;
+  const width = chartWidth - LEFT - 10;
   const x = (i) => LEFT + (times.length > 1 ? (i / (times.length - 1)) * width : 0);
   const y = (value) => 10 + (1 - value / top) * (HEIGHT - BOTTOM - 10);
   axes(box, top, times, x, y);
@@ -70,7 +74,7 @@ function chart(title, times, lines, notes, press) {
   // The place among the times below the pointer.
   const under = (event) => {
     const place = box.getBoundingClientRect();
-    const share = (((event.clientX - place.left) / place.width) * WIDTH - LEFT) / width;
+    const share = (((event.clientX - place.left) / place.width) * chartWidth - LEFT) / width;
     return Math.min(1, Math.max(0, share)) * (times.length - 1);
   };
   box.addEventListener("pointermove", (event) => tell(Math.round(under(event))));
@@ -88,7 +92,7 @@ function mark(box, times, notes, x) {
   notes.forEach(({ at, text }, i) => {
     const left = x(placeOf(times, at));
     const line = { class: "note", x1: left, x2: left, y1: 10, y2: HEIGHT - BOTTOM };
-    const isFar = left > WIDTH - 40;
+    const isFar = left > chartWidth - 40;
     const words = {
       class: "note",
       x: left + (isFar ? -4 : 4),
@@ -105,14 +109,14 @@ function axes(box, top, times, x, y) {
   for (const share of [0, 0.5, 1]) {
     const at = y(share * top);
     box.append(
-      draw("line", { x1: LEFT, x2: WIDTH - 10, y1: at, y2: at }),
+      draw("line", { x1: LEFT, x2: chartWidth - 10, y1: at, y2: at }),
       draw("text", { x: LEFT - 8, y: at + 4, "text-anchor": "end" }, `${share * top}`),
     );
   }
   if (!times.length) return;
   const last = times.length - 1;
   box.append(draw("text", { x: LEFT, y: HEIGHT - 5 }, clock(times[0])));
-  const end = { x: x(last) || WIDTH - 10, y: HEIGHT - 5, "text-anchor": "end" };
+  const end = { x: x(last) || chartWidth - 10, y: HEIGHT - 5, "text-anchor": "end" };
   if (last > 0) box.append(draw("text", end, clock(times[last])));
 }
 
