@@ -37,8 +37,11 @@ impl Line {
         thread::spawn(move || {
             for mut from in listener.incoming().map_while(Result::ok) {
                 if let Some(answer) = *cut.lock().unwrap() {
-                    let _ = from.read(&mut [0; 4096]);
-                    let _ = from.write_all(answer.as_bytes());
+                    // A browser may connect ahead, and ask later.
+                    thread::spawn(move || {
+                        let _ = from.read(&mut [0; 4096]);
+                        let _ = from.write_all(answer.as_bytes());
+                    });
                     continue;
                 }
                 let to = TcpStream::connect(("127.0.0.1", port)).unwrap();
