@@ -181,7 +181,7 @@ compiled-tests: compiler $(PAGE)
 
 # All but the integration tests, which take turns for what needs the machine alone.
 unit-tests:
-	$(TESTS) --no-fail-fast --lib --bins --examples --test any_words --test memory \
+	$(TESTS) --no-fail-fast --lib --bins --examples --test any_words --test hour --test memory \
 		--test scripts --test server --test truth
 	$(TESTS) --doc
 

@@ -87,6 +87,23 @@ impl Tab {
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
+    /// Returns a measurement of the page, such as `ScriptDuration` in seconds.
+    #[allow(dead_code, reason = "not all tests that look at a page measure it")]
+    pub(crate) fn metric(&mut self, name: &str) -> f64 {
+        self.call("Performance.enable", json!({}));
+        let told = self.call("Performance.getMetrics", json!({}));
+        let metrics = told["metrics"].as_array().expect("measurements");
+        let metric = metrics.iter().find(|metric| metric["name"] == name);
+        let value = metric.and_then(|metric| metric["value"].as_f64());
+        value.expect("it is measured")
+    }
+
+    /// Has the page forget what nothing refers to.
+    #[allow(dead_code, reason = "not all tests that look at a page measure it")]
+    pub(crate) fn collect_garbage(&mut self) {
+        self.call("HeapProfiler.collectGarbage", json!({}));
+    }
+
     /// Returns the page as it is printed, in base64: a PDF.
     pub(crate) fn printed(&mut self) -> String {
         let printed = self.call("Page.printToPDF", json!({ "printBackground": true }));

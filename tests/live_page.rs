@@ -1,5 +1,6 @@
 //! The live page of a run: its state and its events, what steers the run, and who is refused.
 
+mod asleep;
 mod evidence;
 
 use crate::browser::Tab;
@@ -341,6 +342,82 @@ fn commands_move_the_load_and_each_says_from_when() {
     assert!(at.is_sorted(), "{at:?}");
 }
 
+/// Changes the load so many times, to shares that nobody else asks for; returns what each came to:
+/// the instant, and the share.
+fn change_often(running: &Running, shares: std::ops::Range<u32>) -> Vec<(f64, f64)> {
+    let change = |percent: u32| {
+        let told = running.command("level", &json!({ "percent": percent }).to_string());
+        let expected = format!("The load is {percent} % of the plan.");
+        assert_eq!(told["message"], expected);
+        (told["from_s"].as_f64().unwrap(), f64::from(percent))
+    };
+    shares.map(change).collect()
+}
+
+#[test]
+fn changes_by_two_browsers_are_in_the_saved_run_at_the_instants_of_their_answers() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("a.run");
+    let target = url(&server, "delay=2ms");
+    let beside_others = beside_others();
+    let rest = ["-r", "100", "-d", "1h", "--save", text(&saved)];
+    let running = Running::begin(&words(&rest, &target));
+    running.await_that(|state| state["figures"]["answered"].as_u64() > Some(20));
+    let told = thread::scope(|scope| {
+        let one = scope.spawn(|| change_often(&running, 50..60));
+        let other = scope.spawn(|| change_often(&running, 150..160));
+        [one.join().unwrap(), other.join().unwrap()].concat()
+    });
+    running.await_that(|state| state["load"]["level"].is_string());
+    running.command("stop", "");
+    let (code, said) = running.end();
+    assert_eq!(code, Some(130), "{said}");
+    drop(beside_others);
+    let said = loadline(&["report", text(&saved), "--allow-invalid", "-o", "json"]);
+    let report = document(&said.stdout);
+    let changes = report["summary"]["changes"].as_array().unwrap().iter();
+    let kept: Vec<(f64, f64)> = changes
+        .map(|change| {
+            let share = change["to"]["share"].as_f64().unwrap();
+            (change["at_s"].as_f64().unwrap(), (share * 100.0).round())
+        })
+        .collect();
+    assert_eq!(kept.len(), told.len(), "{kept:?}");
+    assert!(kept.is_sorted_by(|one, next| one.0 <= next.0), "{kept:?}");
+    for (from_s, percent) in &told {
+        let found = kept.iter().find(|(_, kept)| kept == percent);
+        let (at_s, _) = found.expect("each change is kept");
+        // Answers are in milliseconds.
+        assert!(
+            (at_s - from_s).abs() < 1e-3,
+            "{percent} %: {at_s}, {from_s}"
+        );
+    }
+    for own in [50.0..60.0, 150.0..160.0] {
+        let of_one = kept.iter().filter(|(_, percent)| own.contains(percent));
+        assert!(of_one.is_sorted_by(|one, next| one.1 < next.1), "{kept:?}");
+    }
+}
+
+#[test]
+fn a_check_that_is_added_on_the_page_changes_no_exit_code() {
+    let server = serve();
+    let target = url(&server, "delay=2ms");
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&["-r", "100", "-d", "4s"], &target));
+    running.await_that(|state| state["figures"]["answered"].as_u64() > Some(20));
+    let (status, refused) = running.ask("POST", "/api/v1/check", "", r#"{"check": "p99<"}"#);
+    assert_eq!(status, 422, "{refused}");
+    running.command("check", r#"{"check": "p99<1us"}"#);
+    let state = running.state();
+    let added = &state["figures"]["checks"][0];
+    assert_eq!(added["check"], "p99<1us", "{added}");
+    assert!(added["added_at_s"].is_number(), "{added}");
+    let (code, said) = running.end();
+    assert_eq!(code, Some(0), "{said}");
+}
+
 #[test]
 fn a_stop_between_two_runs_of_a_series_stops_the_whole() {
     let server = serve();
@@ -404,15 +481,26 @@ fn foreign_pages_and_hostile_requests_are_refused_and_the_run_goes_on() {
     assert!(answer.starts_with("HTTP/1.0 403"), "{answer}");
     let long = "x".repeat(2 << 20);
     assert_eq!(running.ask("POST", "/api/v1/level", "", &long).0, 413);
-    for _ in 0..10 {
+    drop(stream);
+    let (mut memory, mut most) = (u64::MAX, 0);
+    for round in 0..10 {
         // Each is open before all are dropped.
         let streams: Vec<Events> = (0..100).map(|_| running.events(None)).collect();
         drop(streams);
+        while files() > before {
+            thread::sleep(Duration::from_millis(20));
+        }
+        // The first ones fill what a server keeps for itself.
+        match round {
+            0..5 => memory = memory.min(memory_bytes(&running.child)),
+            _ => most = most.max(memory_bytes(&running.child)),
+        }
     }
-    drop(stream);
-    while files() > before {
-        thread::sleep(Duration::from_millis(20));
-    }
+    // A stream that is kept would be a connection, with its buffers, and the state: 100 KB.
+    assert!(
+        most < memory.saturating_add(16 << 20),
+        "{memory}, then {most}"
+    );
     let state = running.state();
     assert_eq!(state["phase"], "running", "{state}");
     running.command("stop", "");
@@ -510,6 +598,14 @@ fn a_site_that_moves_its_name_to_this_machine_gets_nothing() {
     assert_eq!(running.end().0, Some(130));
 }
 
+/// The memory that a process has, in bytes.
+fn memory_bytes(child: &Child) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.unwrap().trim().split(' ').next().unwrap();
+    kilobytes.parse::<u64>().unwrap() * 1024
+}
+
 /// The descriptors that a process has open.
 fn open_files(child: &Child) -> usize {
     let folder = format!("/proc/{}/fd", child.id());
@@ -596,10 +692,12 @@ fn a_page_is_watched_and_the_run_is_steered_in_a_browser() {
     let server = serve();
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("a.run");
-    let target = url(&server, "delay=2ms");
+    let (target, other) = (url(&server, "delay=2ms"), url(&server, "delay=1ms"));
     let _beside_others = beside_others();
-    let rest = ["-r", "200", "-d", "1h", "--save", text(&saved)];
+    let rest = ["-r", "200", "-d", "1h", "--save", text(&saved), &other];
     let running = Running::begin(&words(&rest, &target));
+    let (_, page) = running.ask("GET", "/", "", "");
+    assert!(page.len() < MOST_PAGE_BYTES, "{}", page.len());
     let Some(mut tab) = Tab::open(&running.url) else {
         running.command("abort", "");
         running.end();
@@ -1099,6 +1197,9 @@ fn compare_reports(page: &str) {
     assert_eq!(tab.errors, Vec::<String>::new());
 }
 
+/// The most bytes of the page, which is one file.
+const MOST_PAGE_BYTES: usize = 160_000;
+
 /// Does what somebody does who watches a run.
 fn steer(tab: &mut Tab) {
     let answered = "Number(document.querySelector('[data-figure=answered] dd')?.textContent\
@@ -1144,8 +1245,21 @@ fn steer(tab: &mut Tab) {
     );
     tab.value(&press("Write"));
     tab.await_that("document.querySelector('.course')?.textContent.includes('deployed')");
+    tab.value("document.querySelector('button.of-name').click()");
+    tab.await_that("document.querySelectorAll('#of-name-rate canvas').length === 1");
+    tab.value(&press("Close"));
+    tab.await_that("document.querySelector('#of-name-rate') === null");
     tab.value(&press("the slowest of the run"));
     tab.await_that("document.querySelectorAll('.slow tbody tr').length > 3");
+    tab.value(
+        "const check = document.querySelector('[name=check]'); check.value = 'p99<1us'; \
+         check.dispatchEvent(new Event('input', { bubbles: true }));",
+    );
+    tab.value(&press("Add"));
+    tab.await_that(
+        "document.querySelector('[data-check=\"p99<1us\"]')?.textContent.includes('added at ') \
+         ?? false",
+    );
     let elsewhere = tab.value(
         "performance.getEntriesByType('resource').map((entry) => entry.name)\
          .filter((name) => !name.startsWith(location.origin))",

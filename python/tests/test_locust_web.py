@@ -551,6 +551,40 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
                None)
 
 
+def test_notes_are_in_the_charts_and_in_the_file_of_their_test(tmp_path, server):
+    write(tmp_path, VISITOR)
+    with Page(tmp_path, "-H", server.url, "--out", "loadline=a.run") as page:
+        def note(text, **more):
+            return page.post("/loadline/note", {"text": text, **more})
+
+        early = note("early")
+        assert (early.status_code, "No test" in early.text) == (422, True)
+        page.swarm(2)
+        page.until_state("running")
+        kept = note(" deployed\n")
+        assert (kept.status_code, kept.json()["text"]) == (201, "deployed")
+        for refused in (note(" "), note("a", at="soon"), note("a", at="nan")):
+            assert refused.status_code == 422, refused.text
+        page.swarm(3)
+        assert page.post("/stop").json()["success"]
+        note("late")
+        page.swarm(1)
+        page.until_state("running")
+        assert note("again", at="9e9").status_code == 201, "the future is now"
+        told = page.get("/loadline/notes").json()["notes"]
+        if BROWSER:
+            drawn = drawn_by_browser(tmp_path, f"{page.base}/?tab=charts")
+            assert drawn.count('<line class="note"') == 3 * len(told), drawn
+            assert "<title>deployed</title>" in drawn
+        code, _ = page.end()
+    assert code == 0, page.said()
+    assert [one["text"] for one in told] == [
+        "deployed", "Load changed to 3 users", "Stopped", "late", "Test 2 started", "again"]
+    texts = {name: [one["text"] for one in report_of(tmp_path / name)["summary"]["notes"]]
+             for name in ("a.run", "a-2.run")}
+    assert texts == {"a.run": ["deployed", "late"], "a-2.run": ["again"]}
+
+
 @pytest.mark.skipif(BROWSER is None, reason="no browser is installed")
 @pytest.mark.parametrize("tab, words", [
     ("stats", ["# Requests", "95%ile (ms)", "/missing", "Aggregated"]),

@@ -43,6 +43,7 @@ test("every cell of a heatmap that holds anything is drawn once", () => {
 
 test("a linear axis shows zero", () => {
   expect(fromZero(3, 100)).toEqual([0, 106]);
+  expect(fromZero(0, 100, true)).toEqual([0, 114]);
   expect(fromZero(null, null)).toEqual([0, 1]);
 });
 

@@ -14,9 +14,10 @@ import {
   Verdict,
 } from "../src/run/tables";
 import { Headlines } from "../src/run/headlines";
-import { inSight, Names, shown } from "../src/run/names";
+import { inSight, NameContext, Names, shown } from "../src/run/names";
 import { Words } from "../src/words";
 import { RunTable, sorted } from "../src/study/table";
+import { ofName } from "../src/live/name";
 import { run, study } from "./sample";
 
 test("the verdict names the grade and its reasons", () => {
@@ -166,4 +167,30 @@ test("a run beside its baseline says what is slower, and what can't be told", ()
   expect(html).toContain("can't tell");
   expect(html).toContain('rowspan="2"');
   expect(render(<BesideBaseline against={null} />)).toBe("");
+});
+
+test("a name is a button where its course can be had, and stands above the table", () => {
+  const page = run();
+  const names = <Names columns={page.name_columns} rows={page.names} notes={[]} />;
+  expect(render(names)).not.toContain("of-name");
+  const chosen = page.names[0]!.name;
+  const press = { chosen, choose: () => {}, above: <p>The course</p> };
+  const html = render(<NameContext.Provider value={press}>{names}</NameContext.Provider>);
+  expect(html.match(/class="of-name" aria-pressed="true"/g)).toHaveLength(1);
+  expect(html.indexOf("The course")).toBeLessThan(html.indexOf("<table"));
+});
+
+test("the charts of a name have names of their own", () => {
+  const { plots } = run();
+  const charts = ofName(plots).course.map((chart) => chart.name);
+  expect(charts).toContain("of-name-rate");
+  expect(charts).toHaveLength(plots.course.length);
+});
+
+test("what else is said of an interval may stand in a further line", () => {
+  const [row] = run().percentiles;
+  const interval = "1 – 2 ms; 1 ms without Loadline's own delay";
+  const rows = [{ ...row!, response: { ...row!.response, us: 1, interval } }];
+  const html = render(<Percentiles rows={rows} note="" />);
+  expect(html).toContain('<span class="whole">1 – 2 ms</span>; 1 ms without');
 });

@@ -5,8 +5,8 @@
 //! wait in the outbox. When the run has ended, what is left is delivered within [`TIME_AT_END`].
 
 use crate::channel::{Channel, Refusal};
-use crate::turns::let_workers_run;
 use crate::{Batch, Delivery, Outbox};
+use loadline_reactor::let_workers_run;
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -7,7 +7,7 @@
 
 use crate::Buckets;
 use crate::exemplar::{Exemplar, Exemplars};
-use crate::turns::let_workers_run;
+use loadline_reactor::let_workers_run;
 
 /// The schema of a [`Histogram`], the finest that Prometheus has.
 pub(crate) const FINEST: i32 = 8;

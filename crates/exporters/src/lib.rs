@@ -17,7 +17,7 @@
 //! - the series of an interval: `native.rs`; those of k6's samples are in the crate `k6-command`
 //! - how values merge, and how many series there are: `measured.rs`, `histogram.rs`,
 //!   `buckets.rs`; the traces of single values `exemplar.rs`
-//! - how threads here let workers run first: `turns.rs`
+//! - how threads here let workers run: `crates/reactor/src/turns.rs`
 //! - attempts, and what is reported of them: `exporter.rs`, `delivery.rs`, `outbox.rs`
 //! - how bytes are sent: `channel.rs`, `http.rs`, `grpc.rs`, `stream.rs`, `gzip.rs`
 
@@ -45,7 +45,6 @@ mod scrape;
 mod settings;
 mod statsd;
 mod stream;
-mod turns;
 mod webhook;
 
 pub use batch::{Batch, Point};

@@ -5,7 +5,7 @@
 //! series without room are added to one more series of their metric, named `(other)`.
 
 use crate::Histogram;
-use crate::turns::let_workers_run;
+use loadline_reactor::let_workers_run;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -16,9 +16,9 @@
 //! Outcomes are `planned`, `sent`, `answered`, `failed`, `dropped` and `missed`. Tags of scenarios
 //! are labels beside `name`. Metrics of scripts keep their names.
 
-use crate::turns::let_workers_run;
 use crate::{Batch, Exemplar, Histogram, Labels, Measured, SeriesKey, Unit, Value};
 use loadline_metrics::{BITS, Key, MetricUnit, Series, Values, highest_of};
+use loadline_reactor::let_workers_run;
 use loadline_record::{Distribution, Snapshot};
 use std::sync::Arc;
 

@@ -166,8 +166,20 @@ pub struct CheckSoFar {
     pub outcome: String,
     /// The outcome that is proven, `passed` or `failed`, however long the run goes on: at 99 %
     /// for all checks together, as `--until decided` decides it. Null while that is open; some
-    /// checks are decided at the end only.
+    /// checks are decided at the end only. A check that was added is never proven before the end.
     pub proven: Option<String>,
+    /// The instant at which it was added on the page, in seconds of the measured part; null for a
+    /// check of the plan. What was added is on the page alone: no report and no exit code has it.
+    pub added_at_s: Option<f64>,
+}
+
+/// A check that is to be added while the run lasts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct NewCheck {
+    /// The condition, as on the command line: `p99<300ms`.
+    pub check: String,
 }
 
 /// A level to which the load is to be changed: one of the three.
@@ -245,6 +257,17 @@ pub struct Span {
     /// The page of that part, without plots. Its shape follows the page.
     #[cfg_attr(test, ts(type = "unknown"))]
     pub page: Value,
+}
+
+/// The course of one name over a run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct NameCourse {
+    /// The name, as the table by name has it.
+    pub name: String,
+    /// The plots of its rate, failures and response times. Their shape follows the page.
+    #[cfg_attr(test, ts(type = "unknown"))]
+    pub plots: Value,
 }
 
 /// The slowest requests of a part of the run: of each second and worker at most 16 are kept, of a

@@ -2,13 +2,13 @@
 
 use loadline_page::{Against, Page};
 use loadline_plan::Plan;
-use loadline_reactor::let_workers_go_first;
+use loadline_reactor::run_when_idle;
 use loadline_record::{RunFile, Summary};
 use loadline_report::{against, never_against, not_yet_against, page_of_runs};
 use loadline_verdict::{Comparison, Looks, SavedRun, check_baseline};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 /// A saved run, or several, that a run is shown and compared beside.
@@ -52,14 +52,12 @@ pub(crate) struct Beside {
     /// The file of the saved run.
     saved: PathBuf,
     looks: Looks,
-    found: Arc<Mutex<Found>>,
+    /// What the last look found.
+    against: Against,
+    /// The place of what the look finds that is under way. Nobody waits for its thread.
+    looking: Option<Arc<OnceLock<Against>>>,
     /// True if the runs can't be compared, and it was said why.
     is_settled: bool,
-}
-
-struct Found {
-    is_looking: bool,
-    against: Against,
 }
 
 impl Beside {
@@ -71,17 +69,14 @@ impl Beside {
                 .err()
                 .map(|error| error.to_string()),
         };
-        let against = match &refused {
-            Some(why) => never_against(&baseline.name, why),
-            None => not_yet_against(&baseline.name),
-        };
         Beside {
             saved: saved.unwrap_or_default(),
             looks: Looks::default(),
-            found: Arc::new(Mutex::new(Found {
-                is_looking: false,
-                against,
-            })),
+            against: match &refused {
+                Some(why) => never_against(&baseline.name, why),
+                None => not_yet_against(&baseline.name),
+            },
+            looking: None,
             is_settled: refused.is_some(),
             baseline,
         }
@@ -91,28 +86,36 @@ impl Beside {
     /// reads the saved run, and takes part of a second.
     pub(crate) fn observe(&mut self, so_far: &Summary) {
         self.refuse_changed(so_far);
-        if self.is_settled || self.found().is_looking {
+        self.take_look();
+        if self.is_settled || self.looking.is_some() {
             return;
         }
-        let Some(look) = self.looks.due(so_far) else {
-            return;
-        };
-        self.found().is_looking = true;
-        let (baseline, found) = (Arc::clone(&self.baseline), Arc::clone(&self.found));
-        let saved = self.saved.clone();
+        if let Some(look) = self.looks.due(so_far) {
+            self.looking = self.begin_look(look);
+        }
+    }
+
+    /// Begins a look on a thread of its own; `None` if the system has none.
+    fn begin_look(&self, look: u64) -> Option<Arc<OnceLock<Against>>> {
+        let place = Arc::<OnceLock<Against>>::default();
+        let (baseline, saved) = (Arc::clone(&self.baseline), self.saved.clone());
+        let found = Arc::clone(&place);
         let begun = thread::Builder::new()
             .name("baseline".to_owned())
             .spawn(move || {
-                let_workers_go_first();
+                // It is no matter in which second a comparison is there.
+                run_when_idle();
                 let against = looked_at(&baseline, &saved, look);
-                let mut found = locked(&found);
-                if found.is_looking {
-                    found.against = against;
-                }
-                found.is_looking = false;
+                // There is one look at a time.
+                let _ = found.set(against);
             });
-        if begun.is_err() {
-            self.found().is_looking = false;
+        begun.is_ok().then_some(place)
+    }
+
+    fn take_look(&mut self) {
+        let found = self.looking.as_ref().and_then(|place| place.get().cloned());
+        if let Some(against) = found {
+            (self.against, self.looking) = (against, None);
         }
     }
 
@@ -128,7 +131,7 @@ impl Beside {
 
     /// Returns what is known.
     pub(crate) fn against(&self) -> Against {
-        self.found().against.clone()
+        self.against.clone()
     }
 
     /// Times of another load than that of the baseline can't be compared with its own.
@@ -137,17 +140,10 @@ impl Beside {
             return;
         }
         let why = "the load was changed while the run went on.";
-        let against = never_against(&self.baseline.name, why);
+        self.against = never_against(&self.baseline.name, why);
         // A look that is under way comes too late.
-        *self.found() = Found {
-            is_looking: false,
-            against,
-        };
+        self.looking = None;
         self.is_settled = true;
-    }
-
-    fn found(&self) -> MutexGuard<'_, Found> {
-        locked(&self.found)
     }
 }
 
@@ -168,8 +164,4 @@ fn looked_at(baseline: &Baseline, saved: &Path, look: u64) -> Against {
         Ok(comparison) => against(&baseline.name, &comparison, so_far_s),
         Err(error) => refused(error.to_string()),
     }
-}
-
-fn locked(found: &Mutex<Found>) -> MutexGuard<'_, Found> {
-    found.lock().unwrap_or_else(PoisonError::into_inner)
 }

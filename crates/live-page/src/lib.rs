@@ -56,8 +56,8 @@ mod watch;
 pub use address::{ADDRESS, ListenAddress, ListenError};
 pub use api::{
     Cause, CheckSoFar, Compared, Composed, CpuShare, EarlierRun, Event, Figures, FileKind,
-    LevelUnit, Load, NewBaseline, NewLevel, NewNote, NewRun, Offer, OfferedFile, Phase, Problem,
-    SlowRow, SlowRows, Span, Standing, State, Steered,
+    LevelUnit, Load, NameCourse, NewBaseline, NewCheck, NewLevel, NewNote, NewRun, Offer,
+    OfferedFile, Phase, Problem, SlowRow, SlowRows, Span, Standing, State, Steered,
 };
 pub use baseline::Baseline;
 pub use files::Finished;

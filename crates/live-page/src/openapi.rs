@@ -1,8 +1,8 @@
 //! The description of the API, made of the types that it sends and takes.
 
 use crate::api::{
-    Compared, Composed, EarlierRun, Event, NewBaseline, NewLevel, NewNote, NewRun, Offer, Problem,
-    SlowRows, Span, State, Steered,
+    Compared, Composed, EarlierRun, Event, NameCourse, NewBaseline, NewCheck, NewLevel, NewNote,
+    NewRun, Offer, Problem, SlowRows, Span, State, Steered,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -23,12 +23,13 @@ pub fn openapi() -> String {
         "application/json",
         of::<SlowRows>(&mut types),
     );
-    let unknown = of::<Problem>(&mut types);
-    let unknown = answer(
-        "Nothing is known of that part.",
+    let course = answer(
+        "The course.",
         "application/json",
-        unknown,
+        of::<NameCourse>(&mut types),
     );
+    let unknown = of::<Problem>(&mut types);
+    let unknown = answer("Nothing is known of that.", "application/json", unknown);
     let second = |name: &str| {
         json!({
             "name": name,
@@ -69,6 +70,17 @@ pub fn openapi() -> String {
             "parameters": [second("from_s"), second("to_s")],
             "responses": { "200": span, "409": unknown },
         } },
+        "/api/v1/name": { "get": {
+            "summary": "The course of one name over the run, as plots.",
+            "parameters": [{
+                "name": "name",
+                "in": "query",
+                "required": true,
+                "description": "The name, as the table by name has it.",
+                "schema": { "type": "string" },
+            }],
+            "responses": { "200": course, "409": unknown },
+        } },
         "/api/v1/slow": { "get": {
             "summary": "The slowest requests of a part of the run, with what took their time.",
             "parameters": [second("from_s"), second("to_s"), time("from_us"), time("to_us")],
@@ -87,6 +99,14 @@ pub fn openapi() -> String {
                 &mut types,
             ),
             of::<NewNote>(&mut types),
+        ),
+        "/api/v1/check": with_body(
+            command(
+                "Adds a check while the run lasts. It is judged on all of the run, and is on the \
+                 page alone: no report and no exit code has it. Status 422 if it can't be read.",
+                &mut types,
+            ),
+            of::<NewCheck>(&mut types),
         ),
         "/api/v1/drop": dropping(&mut types),
         "/api/v1/stop": command(

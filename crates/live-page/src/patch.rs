@@ -4,10 +4,14 @@
 //! The page applies it in `web/src/live/patch.ts`. Applied to the state before, it gives exactly
 //! the state after.
 
+use loadline_reactor::let_workers_run;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// The elements of a list that are a piece of work: rows of a table, or numbers of a line.
+const ELEMENTS_OF_A_PIECE: usize = 16;
 
 /// What changed in a value. Nothing did if it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -28,16 +32,16 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Returns what changed from one value to another.
+    /// Returns what changed from one value to another. Lets workers run after every few rows.
     pub fn between(old: &Value, new: &Value) -> Patch {
         match (old, new) {
-            _ if old == new => Patch::default(),
             (Value::Object(old), Value::Object(new)) if has_same_keys(old, new) => {
                 Patch::of_members(old, new)
             }
             (Value::Array(old), Value::Array(new)) if old.len() <= new.len() => {
                 Patch::of_elements(old, new)
             }
+            _ if old == new => Patch::default(),
             _ => Patch::to(new),
         }
     }
@@ -63,19 +67,23 @@ impl Patch {
 
     /// Changes of many numbers are longer than the numbers: then the list is replaced.
     fn of_elements(old: &[Value], new: &[Value]) -> Patch {
-        let pairs = old.iter().zip(new).enumerate();
-        let changed = pairs.filter(|(_, (old, new))| old != new);
         let is_plain = |value: &Value| !value.is_object() && !value.is_array();
-        let plain = changed.clone().filter(|(_, (_, new))| is_plain(new));
-        if plain.count() * 4 > new.len() {
-            return Patch::to(&Value::Array(new.to_vec()));
+        let (mut within, mut plain) = (BTreeMap::new(), 0);
+        for (index, (before, after)) in old.iter().zip(new).enumerate() {
+            if index % ELEMENTS_OF_A_PIECE == 0 {
+                let_workers_run();
+            }
+            let patch = Patch::between(before, after);
+            if !patch.is_empty() {
+                plain += usize::from(is_plain(after));
+                within.insert(index.to_string(), patch);
+            }
+            if plain * 4 > new.len() {
+                return Patch::to(&Value::Array(new.to_vec()));
+            }
         }
-        let within = changed.map(|(index, (old, new))| {
-            let patch = Patch::between(old, new);
-            (index.to_string(), patch)
-        });
         Patch {
-            within: within.collect(),
+            within,
             add: new[old.len()..].to_vec(),
             set: None,
         }
@@ -83,7 +91,7 @@ impl Patch {
 
     /// True if nothing changed.
     pub fn is_empty(&self) -> bool {
-        *self == Patch::default()
+        self.set.is_none() && self.within.is_empty() && self.add.is_empty()
     }
 
     /// Applies it to the value before.

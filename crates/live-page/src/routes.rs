@@ -2,7 +2,7 @@
 
 mod starting;
 
-use crate::api::{NewLevel, NewNote, Problem, Steered};
+use crate::api::{NewCheck, NewLevel, NewNote, Problem, Steered};
 use crate::baseline::Baseline;
 use crate::document::{self, document};
 use crate::files::{self, REPORT, REPORT_JSON, SAVED_RUN};
@@ -10,7 +10,7 @@ use crate::openapi::openapi;
 use crate::seat::Starting;
 use crate::slow::Cell;
 use crate::watch::Watched;
-use loadline_plan::{Level, Rate};
+use loadline_plan::{Check, Level, Rate};
 use loadline_record::{LoadChange, Note};
 use loadline_report::level_text;
 use loadline_runner::{ChangeProblem, Changed, Command, NoteProblem, Phase, SteerProblem};
@@ -59,8 +59,8 @@ impl Routes {
         let path = request.path();
         let is_command = match path.strip_prefix("/api/v1/") {
             Some(
-                "pause" | "resume" | "stop" | "abort" | "level" | "note" | "compose" | "start"
-                | "drop",
+                "pause" | "resume" | "stop" | "abort" | "level" | "note" | "check" | "compose"
+                | "start" | "drop",
             ) => true,
             Some("baseline") => request.method == Method::POST,
             _ => false,
@@ -79,6 +79,7 @@ impl Routes {
             "/api/v1/state" => Answer::new(StatusCode::OK, JSON, self.watched.state()),
             "/api/v1/events" => Answer::events(self.watched.events.stream(last_event(request))),
             "/api/v1/span" => self.span(request.uri.query().unwrap_or_default()),
+            "/api/v1/name" => self.name(request.uri.query().unwrap_or_default()),
             "/api/v1/slow" => self.slow(request.uri.query().unwrap_or_default()),
             "/api/v1/baseline" => self.baseline(),
             "/api/v1/openapi.json" => Answer::new(StatusCode::OK, JSON, openapi()),
@@ -111,6 +112,17 @@ impl Routes {
                 StatusCode::CONFLICT,
                 "Nothing is known of that span: nothing was measured in it, or the run has more \
                  than 200 names.",
+            ),
+        }
+    }
+
+    fn name(&self, query: &str) -> Answer {
+        match self.watched.name(&starting::asked(query, "name")) {
+            Some(course) => written(StatusCode::OK, &course),
+            None => problem(
+                StatusCode::CONFLICT,
+                "The course of that name is not known: no request has it, or of many names that \
+                 of the busiest alone is kept.",
             ),
         }
     }
@@ -198,6 +210,7 @@ impl Routes {
             "stop" => self.end(Command::Stop),
             "abort" => self.end(Command::Abort),
             "note" => self.note(body),
+            "check" => self.check(body),
             "baseline" => self.choose_baseline(body),
             "drop" => self.take_dropped(request),
             "compose" => return self.compose(body),
@@ -293,6 +306,22 @@ impl Routes {
             }),
             Err(sentence) => Err((StatusCode::CONFLICT, sentence)),
         }
+    }
+
+    fn check(&self, body: &[u8]) -> Done {
+        let new: NewCheck = serde_json::from_slice(body).map_err(|error| {
+            let why = format!("The body is no check ({error}): send {{\"check\": \"p99<300ms\"}}.");
+            (StatusCode::BAD_REQUEST, why)
+        })?;
+        let check = new.check.trim().parse::<Check>();
+        let check = check.map_err(|error| (StatusCode::UNPROCESSABLE_ENTITY, error.to_string()))?;
+        let message = format!("{} is judged on this page from now on.", check.text);
+        let added = self.watched.add_check(check);
+        added.map_err(|problem| (StatusCode::CONFLICT, problem.to_string()))?;
+        Ok(Steered {
+            message,
+            from_s: None,
+        })
     }
 
     /// Compares runs with a file that was dropped onto the page: it is read, and kept nowhere.

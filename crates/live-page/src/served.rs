@@ -172,3 +172,6 @@ impl std::fmt::Debug for LivePage {
         f.debug_struct("LivePage").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

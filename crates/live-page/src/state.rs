@@ -2,19 +2,20 @@
 //! out.
 
 use crate::api::{
-    CheckSoFar, Event, Figures, LevelUnit, Load, Phase, SlowRows, Span, Standing, State,
+    CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, Phase, SlowRows, Span, Standing, State,
 };
 use crate::baseline::{Baseline, Beside};
 use crate::log::{MOST_LINES, Waiting};
 use crate::patch::Patch;
 use crate::slow::{Cell, Slow};
 use loadline_page::{Against, Heat, RunPage, RunPlots, SearchPage};
-use loadline_plan::{Plan, Shape};
+use loadline_plan::{Check, Plan, Shape};
+use loadline_reactor::let_workers_run_now;
 use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
-use loadline_report::{RunSoFar, heat_interval, level_text, planned_length, run_page};
+use loadline_report::{RunSoFar, heat_interval, level_text, name_plots, planned_length, run_page};
 use loadline_runner::{Commands, Levels, MOST_NOTES, News, NoteProblem, RunEnd, Steer, Stretch};
 use loadline_units::rounding::per_second;
-use loadline_verdict::{CheckOutcome, Proofs, RunResult};
+use loadline_verdict::{CheckOutcome, Observed, Proofs, RunResult, evaluate};
 use serde_json::Value;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,9 @@ use std::sync::Arc;
 /// The most names of a run whose parts are kept for spans of time: each name has a distribution in
 /// each part.
 const MOST_NAMES: usize = 200;
+
+/// The most checks that are added to a run.
+const MOST_ADDED: usize = 20;
 
 /// The run so far, and how it is steered.
 pub(crate) struct Model {
@@ -45,6 +49,29 @@ pub(crate) struct Model {
     beside: Option<Beside>,
     /// The last run, until another one begins.
     ended: Option<EndedRun>,
+    /// The checks that were added to the current run, or to the last one.
+    added: Vec<AddedCheck>,
+}
+
+/// A check that a viewer added while the run lasted. Who sees the figures first chooses what they
+/// pass: it is no check of the plan, and counts nowhere.
+struct AddedCheck {
+    check: Check,
+    at_s: f64,
+}
+
+/// The reason why a check is not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CheckProblem {
+    /// No run is under way.
+    #[error("No run is under way: a check is added while one lasts.")]
+    NoRun,
+    /// It is there already.
+    #[error("The run has this check already.")]
+    Known,
+    /// There are too many.
+    #[error("A run takes {MOST_ADDED} added checks, and has them all.")]
+    TooMany,
 }
 
 /// A run that has ended, with all that its page is made of.
@@ -117,6 +144,7 @@ impl Model {
             baseline: None,
             beside: None,
             ended: None,
+            added: Vec::new(),
         }
     }
 
@@ -127,6 +155,31 @@ impl Model {
         standing.phase = Phase::Idle;
         (standing.starts, standing.can_start) = (true, true);
         model
+    }
+
+    /// Adds a check to the run that is under way, and judges it. Returns what changed by it, and
+    /// the instant, in seconds.
+    ///
+    /// # Errors
+    /// The reason why it is not added.
+    pub(crate) fn add_check(&mut self, check: Check) -> Result<(Event, f64), CheckProblem> {
+        let Some(run) = self.run.as_ref().filter(|_| self.is_under_way()) else {
+            return Err(CheckProblem::NoRun);
+        };
+        let figures = &mut self.state.standing.figures;
+        if figures.checks.iter().any(|known| known.check == check.text) {
+            return Err(CheckProblem::Known);
+        }
+        if self.added.len() >= MOST_ADDED {
+            return Err(CheckProblem::TooMany);
+        }
+        let at_s = figures.elapsed_s;
+        self.added.push(AddedCheck { check, at_s });
+        let new = &self.added[self.added.len() - 1..];
+        figures
+            .checks
+            .extend(judged(new, &run.judged.summary, false));
+        Ok((self.event(Patch::default()), at_s))
     }
 
     /// Returns what steers the current run.
@@ -292,6 +345,18 @@ impl Model {
         Some(RunResult::so_far(summary))
     }
 
+    /// Returns the course of a name over the current run, or over the last one; `None` if there is
+    /// no such name, or its course is not kept.
+    pub(crate) fn name(&self, name: &str) -> Option<NameCourse> {
+        let current = self.run.as_ref().map(|run| &run.judged.summary);
+        let summary = current.or(self.ended.as_ref().map(|ended| &ended.result.summary))?;
+        let plots = name_plots(summary, name)?;
+        Some(NameCourse {
+            name: name.to_owned(),
+            plots: serde_json::to_value(plots).expect("plots are plain data with text as keys"),
+        })
+    }
+
     /// Returns the slowest requests of a cell; `None` before a run has begun.
     pub(crate) fn slow(&self, cell: Cell) -> Option<SlowRows> {
         let header = self.parts.header.as_ref()?;
@@ -322,6 +387,7 @@ impl Model {
 
     fn begin(&mut self, header: &Header) -> Event {
         self.ended = None;
+        self.added.clear();
         (self.parts, self.slow) = (Parts::begin(header), Slow::default());
         self.beside = self.begin_beside(&header.plan);
         let mut run = Run {
@@ -356,6 +422,7 @@ impl Model {
             return self.event(Patch::default());
         };
         self.parts.observe(&stretch.snapshot);
+        let_workers_run_now();
         self.slow.observe(stretch);
         let mut run = run.with(stretch);
         let standing = &mut self.state.standing;
@@ -363,6 +430,8 @@ impl Model {
         standing.load.is_paused = self.steer.is_paused();
         if !stretch.snapshot.drain {
             standing.figures = figures(&run, &stretch.snapshot);
+            let added = judged(&self.added, &run.judged.summary, false);
+            standing.figures.checks.extend(added);
         }
         if stretch.snapshot.drain || self.steer.is_ending() {
             standing.phase = Phase::Ending;
@@ -370,6 +439,7 @@ impl Model {
         if let Some(beside) = &mut self.beside {
             beside.observe(&run.judged.summary);
         }
+        let_workers_run_now();
         let page = RunPage {
             against: self.beside.as_ref().map(Beside::against),
             ..run.page()
@@ -396,6 +466,8 @@ impl Model {
             p99_us: latest.p99_us,
             ..counted(result, &at_the_end(result))
         };
+        let added = judged(&self.added, &result.summary, true);
+        standing.figures.checks.extend(added);
         let ended = EndedRun {
             result: result.clone(),
             heat,
@@ -408,7 +480,9 @@ impl Model {
 
     /// Shows a page from now on.
     fn show(&mut self, page: &RunPage) -> Event {
+        let_workers_run_now();
         let page = serde_json::to_value(page).expect("a page is plain data with text as keys");
+        let_workers_run_now();
         let before = mem::replace(&mut self.state.page, page);
         self.event(Patch::between(&before, &self.state.page))
     }
@@ -442,8 +516,11 @@ impl Run {
         summary.changes.extend(&stretch.changes);
         summary.notes.extend_from_slice(&stretch.notes);
         heat_interval(&mut heat, &stretch.snapshot);
+        let_workers_run_now();
+        let proven = proofs.observe(&summary);
+        let_workers_run_now();
         Run {
-            proven: proofs.observe(&summary),
+            proven,
             proofs,
             judged: RunResult::so_far(summary),
             heat,
@@ -516,6 +593,24 @@ fn figures(run: &Run, latest: &Snapshot) -> Figures {
     }
 }
 
+/// Judges checks that were added, on all of a run.
+fn judged<'a>(
+    added: &'a [AddedCheck],
+    summary: &'a Summary,
+    is_over: bool,
+) -> impl Iterator<Item = CheckSoFar> + use<'a> {
+    added.iter().map(move |added| {
+        let outcome = evaluate(&added.check, &Observed::of_run(summary)).outcome;
+        let is_decided = is_over && outcome != CheckOutcome::Undecided;
+        CheckSoFar {
+            check: added.check.text.clone(),
+            outcome: outcome.word().to_owned(),
+            proven: is_decided.then(|| outcome.word().to_owned()),
+            added_at_s: Some(added.at_s),
+        }
+    })
+}
+
 /// At the end a check is what it came to.
 fn at_the_end(run: &RunResult) -> Vec<Option<CheckOutcome>> {
     let outcomes = run.checks.iter().map(|check| check.outcome);
@@ -542,6 +637,7 @@ fn counted(run: &RunResult, proven: &[Option<CheckOutcome>]) -> Figures {
                 outcome: check.outcome.word().to_owned(),
                 proven: (proven.get(index).copied().flatten())
                     .map(|outcome| outcome.word().to_owned()),
+                added_at_s: None,
             })
             .collect(),
         ..Figures::default()

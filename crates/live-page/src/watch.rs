@@ -1,19 +1,21 @@
 //! The thread that takes the news of the run, and sends viewers what changed. What it makes is made
-//! once a second, whatever the number of viewers.
+//! once a second, whatever the number of viewers, and in turns with workers on the same core.
 
-use crate::api::{Event, SlowRows, Span, State};
+use crate::api::{Event, NameCourse, SlowRows, Span};
 use crate::baseline::Baseline;
 use crate::files::Finished;
 use crate::log::PageLog;
 use crate::slow::Cell;
-use crate::state::{Model, span_page};
+use crate::state::{CheckProblem, Model, span_page};
 use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
-use loadline_reactor::let_workers_go_first;
+use loadline_plan::Check;
+use loadline_reactor::InTurns;
 use loadline_record::{Note, append_notes};
 use loadline_report::json;
 use loadline_runner::{Inbox, News, NoteProblem, Steer};
 use loadline_verdict::RunResult;
 use loadline_web::{Broadcast, Whole};
+use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,7 +70,6 @@ impl Watched {
         thread::Builder::new()
             .name("live page".to_owned())
             .spawn(move || {
-                let_workers_go_first();
                 while let Some(news) = inbox.wait() {
                     watched.take(&news);
                 }
@@ -87,6 +88,11 @@ impl Watched {
     pub(crate) fn span(&self, from_s: f64, to_s: f64) -> Option<Span> {
         let judged = locked(&self.shared).model.span(from_s, to_s)?;
         Some(span_page(&judged))
+    }
+
+    /// Returns the course of a name over the run; `None` if it is not known.
+    pub(crate) fn name(&self, name: &str) -> Option<NameCourse> {
+        locked(&self.shared).model.name(name)
     }
 
     /// Returns the slowest requests of a cell of the heatmap; `None` before a run has begun.
@@ -133,6 +139,17 @@ impl Watched {
             shared.model.expect(steer, files, saved)
         };
         self.tell("interval", &event);
+    }
+
+    /// Adds a check to the run that is under way; returns the instant, in seconds.
+    ///
+    /// # Errors
+    /// The reason why it is not added.
+    pub(crate) fn add_check(&self, check: Check) -> Result<f64, CheckProblem> {
+        let _order = locked(&self.order);
+        let (event, at_s) = locked(&self.shared).model.add_check(check)?;
+        self.tell("interval", &event);
+        Ok(at_s)
     }
 
     /// Returns the baseline that runs are compared with.
@@ -250,7 +267,7 @@ impl Watched {
     }
 
     fn tell(&self, name: &str, event: &Event) {
-        let data = serde_json::to_string(event).expect("an event is plain data");
+        let data = written(event);
         self.events.send(event.standing.number, name, &data);
     }
 }
@@ -268,8 +285,11 @@ fn html(page: RunPage) -> Option<String> {
     loadline_page::html(&Page::Run(Box::new(page))).ok()
 }
 
-fn written(state: &State) -> String {
-    serde_json::to_string(state).expect("a state is plain data")
+/// Returns a state or an event as JSON.
+fn written(data: &impl Serialize) -> String {
+    let mut out = InTurns::new(Vec::new());
+    serde_json::to_writer(&mut out, data).expect("it is plain data, written into memory");
+    String::from_utf8(out.into_inner()).expect("JSON is UTF-8")
 }
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -83,6 +83,12 @@ impl NameHistory {
         found.map(|(key, moments)| (key, &moments[..])).collect()
     }
 
+    /// Returns the moments (by index) in which the name of this key had requests; `None` if they
+    /// are not kept.
+    pub fn of(&self, key: &Key) -> Option<&[(usize, Series)]> {
+        self.names.get(key).map(Vec::as_slice)
+    }
+
     /// Removes the moments that ended by this instant, in nanoseconds from the run's start.
     pub fn leave_out_until(&mut self, end_ns: u64) {
         let gone = self
@@ -210,6 +216,9 @@ mod tests {
         assert_eq!(names, ["name 0", "name 1", "name 2"]);
         assert_eq!(busiest[0].1.len(), 5);
         assert_eq!(busiest[0].1[4].1.answered, 3);
+        let key = |name: &str| Key::new(name).unwrap();
+        assert_eq!(history.of(&key("name 2")), Some(busiest[2].1));
+        assert_eq!(history.of(&key("name 3")), None);
     }
 
     #[test]

@@ -79,8 +79,8 @@ pub use live_report::{
 };
 pub use machine::{Machine, machine_json, machine_text};
 pub use page::{
-    RunSoFar, against, heat_interval, heat_of, never_against, not_yet_against, page_of_runs,
-    run_page, series_page,
+    RunSoFar, against, heat_interval, heat_of, name_plots, never_against, not_yet_against,
+    page_of_runs, run_page, series_page,
 };
 pub use percentiles::PERCENTILES;
 pub use progress::{Progress, planned_length};

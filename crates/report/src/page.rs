@@ -64,6 +64,18 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
     page_with(run, heat, timeline, FEWEST_MOMENTS, spectra(&run.summary))
 }
 
+/// Returns the plots of one of the names of a run, as its table by name calls it: rate, failures
+/// and response times over time. `None` if there is no such name, or its course is not kept.
+pub fn name_plots(summary: &Summary, name: &str) -> Option<RunPlots> {
+    let key = tables::key_of(summary, name)?;
+    let timeline = timeline::of_name(summary, &key, MOST_MOMENTS)?;
+    Some(RunPlots::new(RunNumbers {
+        timeline,
+        marks: notes::marks(summary),
+        ..RunNumbers::default()
+    }))
+}
+
 /// The page of a run with these numbers; with plots over time if there are so many moments.
 fn page_with(
     run: &RunResult,

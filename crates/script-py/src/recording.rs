@@ -13,7 +13,7 @@ use crate::stats::Stats;
 use crate::tally::Pending;
 use loadline_engine::{Handle, Inlet, Readiness};
 use loadline_plan::{Body, Check, Plan, Request, Script, Shape};
-use loadline_record::Ended;
+use loadline_record::{Ended, Note};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -292,6 +292,18 @@ impl Recording {
 #[pyfunction]
 pub(crate) fn ensure_check(text: &str) -> PyResult<()> {
     check(text).map(drop)
+}
+
+/// Appends notes to the saved run of a test that has ended: the instant of each, in seconds from
+/// the begin of the load, and its text. Raises `OSError` if the file can't be written.
+#[pyfunction]
+pub(crate) fn append_notes(path: PathBuf, notes: Vec<(f64, String)>) -> PyResult<()> {
+    let notes: Vec<Note> = notes
+        .iter()
+        .filter_map(|(at_s, text)| Note::new((at_s.max(0.0) * 1e9) as u64, text))
+        .collect();
+    let appended = loadline_record::append_notes(&path, &notes);
+    appended.map_err(|problem| PyOSError::new_err(problem.to_string()))
 }
 
 fn check(text: &str) -> PyResult<Check> {

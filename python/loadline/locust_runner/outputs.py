@@ -158,7 +158,10 @@ class Outputs:
     def _saved_run(self):
         """The file with the whole run; None if there is none."""
         self.finish_part()
-        return self._run.path if self._run and self._run.is_whole else None
+        if self._run is None or not self._run.is_whole:
+            return None
+        self._run.write_notes()
+        return self._run.path
 
     def _report(self, environment, run, reports):
         tables = self._path("tables.json")

@@ -6,6 +6,7 @@ own part, and sends it to the parent, which saves them as one.
 
 import logging
 import os
+import time
 
 import gevent
 
@@ -29,6 +30,8 @@ class SavedRun:
     def __init__(self, path, environment, options, is_wanted=True, keeps_all=False):
         # The file of the newest test.
         self.path = path
+        # The instant at which its load began, in seconds since 1970.
+        self._began = 0.0
         self._first_path = path
         self._keeps_all = keeps_all
         self._number = 0
@@ -55,6 +58,7 @@ class SavedRun:
             if options.headless:
                 return
             self.finish()
+            self.write_notes()
             self._recording = self._writing = None
             self.is_whole = False
         self._number += 1
@@ -70,6 +74,7 @@ class SavedRun:
         """A recording that has begun."""
         recording = self._recording_of_run()
         recording.begin()
+        self._began = time.time()
         starts.recorded = True
         return recording
 
@@ -151,6 +156,17 @@ class SavedRun:
     def _end_recording(self):
         self._recording.end()
 
+    def write_notes(self):
+        """Add what was written on the newest test to its file, once that is whole."""
+        page = self._environment.web_ui
+        notes = page.notes.written_on(self._number) if page else []
+        if not (self.is_whole and notes):
+            return
+        try:
+            native.append_notes(self.path, [(one.at - self._began, one.text) for one in notes])
+        except OSError as e:
+            logger.error("Notes are missing in '%s': %s", self.path, e)
+
 
 class SavedParts(SavedRun):
     """Records each test whose users are in child processes: their reports are one run."""
@@ -159,7 +175,9 @@ class SavedParts(SavedRun):
         runner = self._environment.runner
         # Losses of earlier tests are none of this one.
         self._lost_before = len(runner.lost)
-        return runner.record_parts(self._recording_of_run().of_parts)
+        recording = runner.record_parts(self._recording_of_run().of_parts)
+        self._began = time.time() + (recording.begin_ns - time.monotonic_ns()) / 1e9
+        return recording
 
     def _close(self, **_kwargs):
         """The children end what they record themselves."""

@@ -18,6 +18,14 @@ _FIELDS = (
 )
 
 
+def script_json(value):
+    """JSON that may stand in a script of a page."""
+    text = json.dumps(value, default=str)
+    for letter in "<>&'":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
 class Form:
     """Fields by their name, in the order in which they came; a name may have several values."""
 

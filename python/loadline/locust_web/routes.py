@@ -4,6 +4,7 @@ import csv
 import json
 import logging
 import os
+import time
 from io import StringIO
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from locust.util.date import format_safe_timestamp
 
 from .figures import Remembered, as_json, figures
 from .messages import HTML, JSON, Answer
+from .notes import Refused
 from .template import asset, rendered
 
 logger = logging.getLogger("locust.web")
@@ -58,6 +60,9 @@ ROUTES = (
     Route("/login", "login", is_public=True),
     Route("/user", "update_user", "POST"),
     Route("/worker-count", "get_worker_count"),
+    # Loadline's own.
+    Route("/loadline/notes", "notes"),
+    Route("/loadline/note", "write_note", "POST"),
 )
 _ROUTES = {route.path: route for route in ROUTES}
 
@@ -243,6 +248,20 @@ class Routes:
         except KeyError as e:
             return Answer(f"There is no such class: {e}. Name one as user_class_name.\n", 400)
         return Answer.json({}, 201)
+
+    def notes(self, _request):
+        """The notes on the tests so far."""
+        # The clock of a browser may be another one.
+        return Answer.json({"now": time.time(), "notes": self._page.notes.as_data()})
+
+    def write_note(self, request):
+        """Keep a note on an instant of a test."""
+        form = request.form()
+        try:
+            note = self._page.notes.write(form.first("text"), form.first("at"))
+        except Refused as e:
+            return Answer(f"{e}\n", 422)
+        return Answer.json(note._asdict(), 201)
 
     def get_worker_count(self, _request):
         """How many processes have users, beside this one."""

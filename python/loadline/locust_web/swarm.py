@@ -87,6 +87,9 @@ class Swarm:
     def _start(self, runner, load):
         is_new = runner.state not in ALL_RUNNING_STATES
         self._stop_starting()
+        if not is_new:
+            users = f"{load.user_count} user{'' if load.user_count == 1 else 's'}"
+            self._page.notes.mark(f"Load changed to {users}")
         if is_new or load.run_time:
             # A test whose load is changed ends when it was to end.
             self._cancel_timer()
@@ -100,8 +103,11 @@ class Swarm:
         """End the test."""
         self._stop_starting()
         self._cancel_timer()
-        if self._environment.runner is not None:
-            self._environment.runner.stop()
+        runner = self._environment.runner
+        if runner is not None:
+            if runner.state in ALL_RUNNING_STATES:
+                self._page.notes.mark("Stopped")
+            runner.stop()
 
     def _end_in_time(self):
         self._timer = None

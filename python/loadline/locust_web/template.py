@@ -5,7 +5,6 @@ is served as well, and a locustfile may render ours by Flask.
 """
 
 import html
-import json
 import mimetypes
 import os
 import re
@@ -16,7 +15,7 @@ from locust.contrib.fasthttp import FastHttpUser
 from locust.runners import MasterRunner
 from locust.user.users import HttpUser
 
-from .messages import HTML, Answer
+from .messages import HTML, Answer, script_json
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 
@@ -41,15 +40,7 @@ def rendered(file, folder, **values):
 
 def _value(found, values):
     value = values.get(found[1], "")
-    return _script_json(value) if found[2] == "tojson" else html.escape(str(value))
-
-
-def _script_json(value):
-    """JSON that may stand in a script of a page."""
-    text = json.dumps(value, default=str)
-    for letter in "<>&'":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return text
+    return script_json(value) if found[2] == "tojson" else html.escape(str(value))
 
 
 def asset(name, folder):

@@ -36,6 +36,7 @@ export function options(
 ): uPlot.Options {
   const colours = COLOURS[theme];
   const plot = current();
+  const hasWords = () => current().reference_lines.length > 0;
   return {
     ...size,
     // The label of the last nine stands under the end of its axis.
@@ -53,7 +54,7 @@ export function options(
       y:
         plot.y.scale === "log"
           ? { distr: 3, log: 10, ...(plot.y.ends ? { range: () => current().y.ends! } : {}) }
-          : { range: (_, low, high) => current().y.ends ?? fromZero(low, high) },
+          : { range: (_, low, high) => current().y.ends ?? fromZero(low, high, hasWords()) },
     },
     axes: [
       axis(plot.x, "x", colours, listener, { space: 70, size: 32 }),
@@ -154,11 +155,20 @@ export function nines(low: number, high: number, pixels = Infinity): number[] {
   return places.filter((place) => place >= low - 1e-9 && place <= high + 1e-9);
 }
 
+/** The share of a linear axis above its highest value; where words stand at the top, more. */
+const ABOVE = 0.06;
+const ABOVE_FOR_WORDS = 0.14;
+
 /** A linear axis shows zero, so that what looks twice as high is. */
-export function fromZero(low: number | null, high: number | null): [number, number] {
+export function fromZero(
+  low: number | null,
+  high: number | null,
+  hasWords = false,
+): [number, number] {
   const top = Math.max(high ?? 0, 0);
   const bottom = Math.min(low ?? 0, 0);
-  return [bottom, top > bottom ? top + (top - bottom) * 0.06 : 1];
+  const above = hasWords ? ABOVE_FOR_WORDS : ABOVE;
+  return [bottom, top > bottom ? top + (top - bottom) * above : 1];
 }
 
 /** The axis from left to right: between its ends while all is shown, else what is zoomed to. */

@@ -21,9 +21,14 @@ outcome: string,
 /**
  * The outcome that is proven, `passed` or `failed`, however long the run goes on: at 99 %
  * for all checks together, as `--until decided` decides it. Null while that is open; some
- * checks are decided at the end only.
+ * checks are decided at the end only. A check that was added is never proven before the end.
  */
-proven: string | null, };
+proven: string | null, 
+/**
+ * The instant at which it was added on the page, in seconds of the measured part; null for a
+ * check of the plan. What was added is on the page alone: no report and no exit code has it.
+ */
+added_at_s: number | null, };
 
 /**
  * A comparison of two saved runs.
@@ -267,6 +272,19 @@ levels: Array<LevelUnit>,
 scenarios: Array<string>, };
 
 /**
+ * The course of one name over a run.
+ */
+export type NameCourse = { 
+/**
+ * The name, as the table by name has it.
+ */
+name: string, 
+/**
+ * The plots of its rate, failures and response times. Their shape follows the page.
+ */
+plots: unknown, };
+
+/**
  * A baseline that is to be chosen.
  */
 export type NewBaseline = { 
@@ -274,6 +292,15 @@ export type NewBaseline = {
  * The name of a saved run; null for none.
  */
 name: string | null, };
+
+/**
+ * A check that is to be added while the run lasts.
+ */
+export type NewCheck = { 
+/**
+ * The condition, as on the command line: `p99<300ms`.
+ */
+check: string, };
 
 /**
  * A level to which the load is to be changed: one of the three.

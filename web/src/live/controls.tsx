@@ -1,7 +1,7 @@
 /** What changes the run: pause, level, stop. */
 
 import { useState } from "preact/hooks";
-import type { LevelUnit, NewLevel, NewNote, State, Steered } from "../generated/live";
+import type { LevelUnit, NewCheck, NewLevel, NewNote, State, Steered } from "../generated/live";
 import { ask } from "./ask";
 import { NoteForm } from "./note";
 import { goesOn, takesLateNotes } from "./run";
@@ -12,14 +12,19 @@ const UNITS: Record<LevelUnit, string> = {
   users: "users",
 };
 
+/** Where the slider of the load ends; what is typed may be more. */
+const MOST_PERCENT = 200;
+
 /** What the server said of a command, and whether it was refused. */
 export interface Said {
   text: string;
   isRefused: boolean;
 }
 
+type Body = NewLevel | NewNote | NewCheck;
+
 /** Sends a command; returns what came of it as a sentence. */
-export async function command(name: string, body?: NewLevel | NewNote): Promise<Said> {
+export async function command(name: string, body?: Body): Promise<Said> {
   const made = await ask<Steered>(name, body ?? null);
   if ("problem" in made) return { text: made.problem, isRefused: true };
   const { message, from_s: from } = made.answer;
@@ -35,7 +40,7 @@ export function Controls(props: {
 }) {
   const { state } = props;
   const [said, setSaid] = useState<Said | null>(null);
-  const send = async (name: string, body?: NewLevel | NewNote) => {
+  const send = async (name: string, body?: Body) => {
     const said = await command(name, body);
     setSaid(said);
     return said;
@@ -61,10 +66,38 @@ export function Controls(props: {
         </button>
       )}
       <NoteForm at={props.noteAt} setAt={props.setNoteAt} send={(note) => send("note", note)} />
+      {state.phase === "running" && <CheckForm send={(check) => send("check", check)} />}
       <p class={said?.isRefused ? "said bad" : "said"} role="status">
         {said?.text}
       </p>
     </section>
+  );
+}
+
+/** A check that is added while the run lasts. */
+function CheckForm({ send }: { send: (check: NewCheck) => Promise<Said> }) {
+  const [check, setCheck] = useState("");
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (!(await send({ check })).isRefused) setCheck("");
+  };
+  return (
+    <form onSubmit={submit}>
+      <label>
+        Check{" "}
+        <input
+          type="text"
+          name="check"
+          required
+          placeholder="p99<300ms"
+          value={check}
+          onInput={(event) => setCheck(event.currentTarget.value)}
+        />
+      </label>{" "}
+      <button type="submit" class="action">
+        Add
+      </button>
+    </form>
   );
 }
 
@@ -121,6 +154,19 @@ function LevelForm(props: {
           onInput={(event) => setNumber(event.currentTarget.value)}
         />
       </label>{" "}
+      {counted === "percent" && (
+        <>
+          <input
+            type="range"
+            aria-label="Load in % of the plan"
+            min="0"
+            max={MOST_PERCENT}
+            step="5"
+            value={number}
+            onInput={(event) => setNumber(event.currentTarget.value)}
+          />{" "}
+        </>
+      )}
       {scenario || units.length === 1 ? (
         UNITS[counted]
       ) : (

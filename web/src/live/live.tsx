@@ -14,6 +14,7 @@ import type {
 } from "../generated/live";
 import type { RunPage, SearchPage } from "../generated/page";
 import { Frame } from "../frame";
+import { NameContext } from "../run/names";
 import { RunBody, RunReport } from "../run/run";
 import { SearchReport } from "../search/search";
 import { Drop, type Taken } from "../drop";
@@ -22,6 +23,7 @@ import { ask, send } from "./ask";
 import { useBaseline, useBaselinePage, withBaseline } from "./baseline";
 import { Controls } from "./controls";
 import { Earlier } from "./earlier";
+import { NameCourse } from "./name";
 import { goesOn, isSearching, takesLateNotes, useRun, type Connection } from "./run";
 import { SpanChoice, partOf, useSpan, withTablesOf, type Choice } from "./span";
 import { SlowRequests, type Looked } from "./slow";
@@ -117,6 +119,7 @@ function Shown(props: { state: State; page: RunPage; note: (at: number) => void 
   const base = useBaseline(state.baseline);
   const takesNotes = state.phase === "running" || takesLateNotes(state);
   const [looked, look] = useState<Looked>(null);
+  const [named, chooseName] = useState<string | null>(null);
   const press = useMemo(
     () => ({
       ...(takesNotes ? { time: props.note } : {}),
@@ -125,23 +128,31 @@ function Shown(props: { state: State; page: RunPage; note: (at: number) => void 
     }),
     [takesNotes, props.note, looked],
   );
+  const number = goesOn(state) ? state.number : 0;
+  const names = useMemo(() => {
+    const close = () => chooseName(null);
+    const above = named !== null && <NameCourse name={named} number={number} close={close} />;
+    return { chosen: named, choose: chooseName, above };
+  }, [named, number]);
   const shown = base ? withBaseline(page, base) : page;
   const report = isPart ? withTablesOf(shown, span.page as RunPage) : shown;
   return (
     <PressContext.Provider value={press}>
-      <SpanContext.Provider value={zoom}>
-        <SpanChoice choice={choice} choose={choose} isZoomed={zoomed !== null} span={span}>
-          {state.starts && <BaselineChoice chosen={state.baseline} />}
-        </SpanChoice>
-        {state.search ? (
-          <>
-            <h2>{isSearching(state) ? "The trial under way" : "The last trial"}</h2>
-            <RunBody page={report} />
-          </>
-        ) : (
-          <RunReport page={report} />
-        )}
-      </SpanContext.Provider>
+      <NameContext.Provider value={names}>
+        <SpanContext.Provider value={zoom}>
+          <SpanChoice choice={choice} choose={choose} isZoomed={zoomed !== null} span={span}>
+            {state.starts && <BaselineChoice chosen={state.baseline} />}
+          </SpanChoice>
+          {state.search ? (
+            <>
+              <h2>{isSearching(state) ? "The trial under way" : "The last trial"}</h2>
+              <RunBody page={report} />
+            </>
+          ) : (
+            <RunReport page={report} />
+          )}
+        </SpanContext.Provider>
+      </NameContext.Provider>
     </PressContext.Provider>
   );
 }
@@ -239,7 +250,7 @@ function ChecksSoFar({ checks }: { checks: CheckSoFar[] }) {
   if (checks.length === 0) return null;
   return (
     <ul class="so-far" aria-label="The checks so far">
-      {checks.map(({ check, outcome, proven }) => (
+      {checks.map(({ check, outcome, proven, added_at_s: added }) => (
         <li key={check} data-check={check}>
           <code>{check}</code>{" "}
           {proven === null ? (
@@ -253,6 +264,9 @@ function ChecksSoFar({ checks }: { checks: CheckSoFar[] }) {
             <strong class={proven === "passed" ? "good" : "bad"}>
               {proven === "passed" ? "✓ passed" : "✗ failed"}
             </strong>
+          )}
+          {added !== null && (
+            <span class="faint"> added at {figure("seconds", added)}, on this page alone</span>
           )}
         </li>
       ))}

@@ -47,40 +47,62 @@ export function takesLateNotes(state: State): boolean {
   return isOver && Boolean(state.page) && !state.search;
 }
 
+/** The pause before a browser asks again that has given up, in milliseconds. */
+const PAUSE = 3_000;
+
 /**
  * Follows the run. A browser that was cut off asks again by itself, with the number of the last
- * event that it has: what it missed follows, or the whole state if that is too much.
+ * event that it has: what it missed follows, or the whole state if that is too much. One that a
+ * proxy refused meanwhile gives up: then the page asks again.
  */
 export function useRun(): Watched {
   const [watched, setWatched] = useState<Watched>({ state: null, connection: "lost" });
   useEffect(() => {
-    const source = new EventSource(`${API}/events`);
-    const data = (event: Event) => JSON.parse((event as MessageEvent<string>).data);
-    const take = (event: Event) => {
-      const change = data(event) as Change;
-      setWatched(({ state }) => ({
-        state: state && changed(state, change),
-        connection: "connected",
-      }));
-    };
-    source.addEventListener("state", (event) =>
-      setWatched({ state: data(event) as State, connection: "connected" }),
-    );
-    source.addEventListener("interval", take);
-    source.addEventListener("over", (event) => {
+    let timer = 0;
+    let source = follow(setWatched, again);
+    function again() {
+      timer = window.setTimeout(() => (source = follow(setWatched, again)), PAUSE);
+    }
+    return () => {
+      window.clearTimeout(timer);
       source.close();
-      take(event);
-      setWatched(({ state }) => ({ state, connection: "over" }));
-    });
-    source.addEventListener("error", () =>
-      setWatched(({ state }) => {
-        // A page that is opened behind the end is told the state, and nothing more.
-        if (!state?.is_over) return { state, connection: "lost" };
-        source.close();
-        return { state, connection: "over" };
-      }),
-    );
-    return () => source.close();
+    };
   }, []);
   return watched;
+}
+
+type SetWatched = (next: (before: Watched) => Watched) => void;
+
+/** Follows the run over one source of events; `lost` is called if that will have no more. */
+function follow(setWatched: SetWatched, lost: () => void): EventSource {
+  const source = new EventSource(`${API}/events`);
+  const data = (event: Event) => JSON.parse((event as MessageEvent<string>).data);
+  const take = (event: Event) => {
+    const change = data(event) as Change;
+    setWatched(({ state }) => ({
+      state: state && changed(state, change),
+      connection: "connected",
+    }));
+  };
+  source.addEventListener("state", (event) => {
+    const state = data(event) as State;
+    setWatched(() => ({ state, connection: "connected" }));
+  });
+  source.addEventListener("interval", take);
+  source.addEventListener("over", (event) => {
+    source.close();
+    take(event);
+    setWatched(({ state }) => ({ state, connection: "over" }));
+  });
+  source.addEventListener("error", () => {
+    const hasGivenUp = source.readyState === EventSource.CLOSED;
+    setWatched(({ state }) => {
+      // A page that is opened behind the end is told the state, and nothing more.
+      if (!state?.is_over) return { state, connection: "lost" };
+      source.close();
+      return { state, connection: "over" };
+    });
+    if (hasGivenUp) lost();
+  });
+  return source;
 }

@@ -1,6 +1,7 @@
 /** The requests by name: the first of many, and what a reader looks for among them. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { createContext, type ComponentChildren } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { count } from "../format";
 import type { NameRow } from "../generated/page";
 import { heading } from "./tables";
@@ -13,6 +14,16 @@ const MANY = 60;
 const SPARE = 10;
 /** The height of a row before one is measured, in pixels. */
 const ROW = 31;
+
+/** What a press on a name does, where its course can be had. */
+export interface NamePress {
+  chosen: string | null;
+  choose: (name: string | null) => void;
+  /** What stands above the table: the course of the chosen name. */
+  above?: ComponentChildren;
+}
+
+export const NameContext = createContext<NamePress | null>(null);
 
 /** The rows that are in sight: the index of the first one, and of the one after the last. */
 export function inSight(count: number, top: number, height: number, row: number): [number, number] {
@@ -58,6 +69,21 @@ function Room({ rows, row }: { rows: number; row: number }) {
   );
 }
 
+/** A name that shows its course when it is pressed, and hides it again. */
+function NameButton({ name, press }: { name: string; press: NamePress }) {
+  const isChosen = press.chosen === name;
+  return (
+    <button
+      type="button"
+      class="of-name"
+      aria-pressed={isChosen}
+      onClick={() => press.choose(isChosen ? null : name)}
+    >
+      {name}
+    </button>
+  );
+}
+
 interface NamesProps {
   columns: string[];
   rows: NameRow[];
@@ -76,6 +102,7 @@ export function Names({ columns, rows, notes }: NamesProps) {
   const [all, showAll] = useState(false);
   const listed = shown(rows, sought, all);
   const { place, look, range, row } = useSight(listed.length);
+  const press = useContext(NameContext);
   if (rows.length === 0) return null;
   const [first, last] = range;
   const isVirtual = listed.length > MANY;
@@ -87,6 +114,7 @@ export function Names({ columns, rows, notes }: NamesProps) {
           {note}
         </p>
       ))}
+      {press?.above}
       {rows.length > FEW && (
         <p class="filter">
           <label>
@@ -132,7 +160,7 @@ export function Names({ columns, rows, notes }: NamesProps) {
             {listed.slice(first, last).map(({ name, cells, is_bad }, index) => (
               <tr key={name} aria-rowindex={first + index + 2}>
                 <th scope="row" class={is_bad ? "bad" : ""} title={isVirtual ? name : undefined}>
-                  {name}
+                  {press ? <NameButton name={name} press={press} /> : name}
                 </th>
                 {cells.map((cell, index) => (
                   <td class="number" key={index}>

@@ -111,7 +111,7 @@ function PercentileTable({ rows, service }: { rows: PercentileRow[]; service: bo
             <tr key={row.name}>
               <th scope="row">{row.name}</th>
               <Time of={row.response} columns={row.response.us === null ? 2 : 1} />
-              {row.response.us !== null && <td class="faint">{row.response.interval ?? ""}</td>}
+              {row.response.us !== null && <Interval text={row.response.interval ?? ""} />}
               {service && <Time of={row.service} />}
             </tr>
           ))}
@@ -121,9 +121,21 @@ function PercentileTable({ rows, service }: { rows: PercentileRow[]; service: bo
   );
 }
 
-function Time({ of, columns = 1 }: { of: TimedFigure; columns?: number }) {
+/** An interval, and what else is said of the figure; that may go on in a further line. */
+function Interval({ text }: { text: string }) {
+  const [interval, ...more] = text.split("; ");
   return (
-    <td class={of.us === null ? "faint" : "number"} colSpan={columns}>
+    <td class="faint wraps">
+      <span class="whole">{interval}</span>
+      {more.length > 0 && `; ${more.join("; ")}`}
+    </td>
+  );
+}
+
+function Time({ of, columns = 1 }: { of: TimedFigure; columns?: number }) {
+  const words = columns === 1 ? "faint wraps number" : "faint wraps";
+  return (
+    <td class={of.us === null ? words : "number"} colSpan={columns}>
       {of.text}
     </td>
   );

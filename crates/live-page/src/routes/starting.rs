@@ -123,11 +123,14 @@ fn report_of(starting: &Starting, name: &str) -> Answer {
     }
 }
 
-/// Returns a value of a query; empty if it is not there.
+/// Returns a value of a query, in which a space may be a plus, as forms write it; empty if it is
+/// not there.
 pub(super) fn asked(query: &str, name: &str) -> String {
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let found = pairs.find(|(key, _)| *key == name);
-    found.map_or_else(String::new, |(_, value)| decoded(value).into_owned())
+    found.map_or_else(String::new, |(_, value)| {
+        decoded(&value.replace('+', " ")).into_owned()
+    })
 }
 
 /// Decodes `%20` and the like; what is no such escape stays.
@@ -163,6 +166,7 @@ mod tests {
     #[test]
     fn values_of_queries_are_decoded() {
         assert_eq!(asked("base=a.run&with=b%20c.run", "with"), "b c.run");
+        assert_eq!(asked("base=a+b%2Bc.run", "base"), "a b+c.run");
         assert_eq!(asked("base=a.run", "with"), "");
         assert_eq!(decoded("100%"), "100%");
         assert_eq!(decoded("%zz%c3%a9"), "%zzé");

@@ -1,6 +1,7 @@
 //! A run of some seconds, as its viewers get it.
 
 use super::*;
+use loadline_metrics::{Key, RequestOutcome, SeriesRecorder, SeriesTable};
 use loadline_page::Page;
 use loadline_record::{Environment, LoadChange, Note};
 use loadline_runner::{Feed, Inbox, Observer, QUEUE, feed};
@@ -280,6 +281,48 @@ fn a_check_is_proven_only_after_a_while() {
 }
 
 #[test]
+fn a_check_that_is_added_is_judged_on_all_of_the_run_and_counts_nowhere() {
+    let mut model = model();
+    let all = news(4);
+    let check = |text: &str| text.parse::<Check>().unwrap();
+    assert_eq!(
+        model.add_check(check("p95<10ms")).unwrap_err(),
+        CheckProblem::NoRun
+    );
+    all[..3].iter().for_each(|news| drop(model.take(news)));
+    let (event, at_s) = model.add_check(check("p95<10ms")).unwrap();
+    assert_eq!(at_s, 2.0);
+    let added = CheckSoFar {
+        check: "p95<10ms".to_owned(),
+        outcome: "failed".to_owned(),
+        proven: None,
+        added_at_s: Some(2.0),
+    };
+    assert_eq!(event.standing.figures.checks[1], added);
+    for (text, problem) in [
+        ("p95<10ms", CheckProblem::Known),
+        ("p99<50ms", CheckProblem::Known),
+    ] {
+        assert_eq!(model.add_check(check(text)).unwrap_err(), problem);
+    }
+    model.take(&all[3]);
+    assert_eq!(model.state().standing.figures.checks[1], added);
+    for ms in 1..MOST_ADDED {
+        let further = check(&format!("max<{}ms", ms + 100));
+        assert!(model.add_check(further).is_ok(), "{ms}");
+    }
+    let refused = model.add_check(check("p90<1s"));
+    assert_eq!(refused.unwrap_err(), CheckProblem::TooMany);
+    let (_, page) = model.take(&all[5]);
+    let checks = &model.state().standing.figures.checks;
+    assert_eq!(checks[1].proven.as_deref(), Some("failed"));
+    assert_eq!(page.unwrap().checks.len(), 1, "no report has it");
+    model.take(&all[0]);
+    assert_eq!(model.state().standing.figures.checks.len(), 0);
+    assert!(model.added.is_empty(), "the next run has none");
+}
+
+#[test]
 fn notes_are_on_the_page_with_the_interval_that_brings_them() {
     let mut model = model();
     let run = Arc::new(header());
@@ -353,6 +396,69 @@ fn a_run_that_is_not_saved_is_compared_with_no_baseline() {
     );
     model.compare_with(None);
     assert_eq!(model.state().standing.baseline, None);
+}
+
+/// The begin of a run of so many names, and so many seconds of it; in each the first name has ten
+/// requests, the second one twenty, and so on.
+fn news_of_names(names: u64, seconds: u64) -> Vec<News> {
+    let run = Arc::new(header());
+    let mut table = SeriesTable::new(1_000);
+    let name = |number: u64| Key::new(&format!("GET /{number}")).unwrap();
+    let ids: Vec<_> = (0..names)
+        .map(|number| table.intern(&name(number)))
+        .collect();
+    let mut recorder = SeriesRecorder::new(table);
+    let mut all = vec![News::Begun(Arc::clone(&run))];
+    for number in 0..seconds {
+        let mut snapshot = second(number, &[5; 30]);
+        for (index, id) in (1..).zip(&ids) {
+            let ok = RequestOutcome::Answered { status: 200 };
+            (0..10 * index).for_each(|_| recorder.record(*id, ok, 5_000_000, true));
+        }
+        snapshot.series = recorder.take();
+        all.push(stretch(&run, number, snapshot));
+    }
+    all
+}
+
+#[test]
+fn a_second_of_a_hundred_names_is_an_event_of_two_dozen_kilobytes() {
+    let mut model = model();
+    let sizes = news_of_names(100, 40)
+        .iter()
+        .map(|news| {
+            let (event, _) = model.take(news);
+            serde_json::to_string(&event).unwrap().len()
+        })
+        .collect::<Vec<_>>();
+    let mut sizes = sizes[3..].to_vec();
+    sizes.sort_unstable();
+    let usual = sizes[sizes.len() / 2];
+    assert!(usual <= 24_000, "{usual}");
+}
+
+#[test]
+fn the_course_of_a_name_is_drawn_from_its_seconds() {
+    let mut model = model();
+    assert!(model.name("GET /1").is_none());
+    for news in news_of_names(2, 4) {
+        model.take(&news);
+    }
+    let course = model.name("GET /1").expect("it has requests");
+    assert_eq!(course.name, "GET /1");
+    let charts = course.plots["course"].as_array().unwrap();
+    let lines = |chart: &Value| {
+        let series = chart["series"].as_array().unwrap().iter();
+        series
+            .map(|line| line["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(charts[0]["name"], "rate");
+    assert_eq!(lines(&charts[0]), ["answered"]);
+    assert_eq!(charts[1]["name"], "response-time");
+    assert_eq!(lines(&charts[1]), ["p50", "p99"]);
+    assert_eq!(charts[0]["series"][0]["y"], json!([20, 20, 20, 20]));
+    assert!(model.name("GET /2").is_none());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::{
     undecided,
 };
 use loadline_findings::failure_advice;
+use loadline_metrics::Key;
 use loadline_page::{
     CheckRow, ErrorRow, Fact, MetricRow, NameRow, Outcome, PercentileRow, StatusRow, TimeRow,
     TimedFigure,
@@ -130,6 +131,14 @@ pub(super) fn names(summary: &Summary) -> Vec<NameRow> {
         }
     })
     .collect()
+}
+
+/// Returns the series that this row of the requests by name is of.
+pub(super) fn key_of(summary: &Summary, name: &str) -> Option<Key> {
+    let shown = names::with_scenarios(&summary.total.series);
+    let all = shown.busiest();
+    let row = names::labels(&all).iter().position(|label| label == name)?;
+    Some(all[row].0.clone())
 }
 
 /// Returns notes on the requests by name.

@@ -29,6 +29,36 @@ fn whole<T>(intervals: &[T], length_ns: impl Fn(&T) -> u64) -> usize {
     }
 }
 
+/// The course of one name, of so many moments at most, with its failures and its median as well;
+/// `None` if it is not kept.
+pub(super) fn of_name(summary: &Summary, key: &Key, most: usize) -> Option<Timeline> {
+    let moments = whole_moments(summary);
+    let of_name = summary.names.of(key)?;
+    let mut course = course(of_name, moments, summary.total.start_ns);
+    let mut failed = vec![Some(0.0); moments.len()];
+    let mut p50 = vec![None; moments.len()];
+    for (index, series) in of_name {
+        let Some(moment) = moments.get(*index) else {
+            continue;
+        };
+        let length_ns = moment.end_ns - moment.start_ns;
+        failed[*index] = Some(per_second(series.failures(), length_ns));
+        p50[*index] = series.percentile_ns(50.0).map(|ns| ns as f64 / 1e3);
+    }
+    let has_failed = of_name.iter().any(|(_, series)| series.failures() > 0);
+    let track = |measure, values| Track { measure, values };
+    course.tracks.push(track(Measure::ResponseP50, p50));
+    if has_failed {
+        course.tracks.push(track(Measure::FailedRate, failed));
+    }
+    Some(course.thinned(most))
+}
+
+fn whole_moments(summary: &Summary) -> &[Moment] {
+    let moments = summary.names.moments();
+    &moments[..whole(moments, |moment| moment.end_ns - moment.start_ns)]
+}
+
 /// The course of each of the busiest names, of so many moments at most.
 pub(super) fn of_names(summary: &Summary, most: usize) -> Vec<(String, Timeline)> {
     let busiest = summary.names.busiest(&summary.total.series);
@@ -37,8 +67,7 @@ pub(super) fn of_names(summary: &Summary, most: usize) -> Vec<(String, Timeline)
         .filter_map(|(key, _)| Some((*key, summary.total.series.get(key)?)))
         .collect();
     let labels = names::labels(&listed).into_iter();
-    let moments = summary.names.moments();
-    let moments = &moments[..whole(moments, |moment| moment.end_ns - moment.start_ns)];
+    let moments = whole_moments(summary);
     let zero_ns = summary.total.start_ns;
     let courses = busiest.into_iter().map(|(_, of_name)| {
         let course = course(of_name, moments, zero_ns);

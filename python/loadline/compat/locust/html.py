@@ -8,9 +8,12 @@ import re
 from html import escape
 
 from loadline.locust_runner.report_tables import tables_of
+from loadline.locust_web.messages import script_json
 
 from . import stats as stats_module
+from .runners import STATE_STOPPED, STATE_STOPPING
 from .stats import sort_stats
+from .user.inspectuser import get_ratio
 from .util.date import format_duration, format_utc_timestamp
 
 PERCENTILES_FOR_HTML_REPORT = [0.50, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0]
@@ -38,11 +41,58 @@ def get_html_report(environment, show_download_link=True, theme=""):
         _tables(tables_of(environment, PERCENTILES_FOR_HTML_REPORT)),
         _section("Charts", _charts(stats)),
     ]
+    data = script_json(template_args(environment, show_download_link))
     return (
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         f"<title>Locust Test Report</title><style>{_STYLE}</style></head>"
-        f"<body class=\"{escape(theme)}\">{''.join(parts)}</body></html>\n"
+        f"<body class=\"{escape(theme)}\"><main id=\"root\">{''.join(parts)}</main>"
+        f"<script id=\"templateArgs\" type=\"application/json\">{data}</script></body></html>\n"
     )
+
+
+def template_args(environment, show_download_link=True):
+    """The report as data, by the names that Locust's own page has for it: for programs."""
+    stats, runner = environment.stats, environment.runner
+    begin, end = stats.start_time, stats.last_request_timestamp or stats.start_time
+    rows = [*sort_stats(stats.entries), stats.total]
+    return {
+        "is_report": True,
+        "requests_statistics": [row.to_dict() for row in rows],
+        "failures_statistics": [one.serialize() for one in sort_stats(stats.errors)],
+        "exceptions_statistics": [
+            {**one, "nodes": ", ".join(one["nodes"])}
+            for one in (runner.exceptions.values() if runner else [])
+        ],
+        "response_time_statistics": [_times(row) for row in rows],
+        "start_time": format_utc_timestamp(begin),
+        "end_time": format_utc_timestamp(end),
+        "duration": format_duration(begin, end),
+        "host": _host(environment) or "None",
+        "history": stats.history,
+        "show_download_link": show_download_link,
+        "locustfile": str(environment.locustfile),
+        "tasks": _tasks(environment),
+        "percentiles_to_chart": stats_module.PERCENTILES_TO_CHART,
+        "profile": str(environment.profile) if environment.profile else None,
+    }
+
+
+def _times(row):
+    shares = PERCENTILES_FOR_HTML_REPORT
+    times = {str(share): row.get_response_time_percentile(share) for share in shares}
+    return {"name": row.name, "method": row.method or "", **times}
+
+
+def _tasks(environment):
+    """The shares of tasks: by the users that there are, or were when the test was stopped."""
+    runner, classes = environment.runner, environment.user_classes
+    counts = runner.user_classes_count if runner else {}
+    if runner and runner.state in (STATE_STOPPED, STATE_STOPPING):
+        counts = runner.final_user_classes_count
+    return {
+        "per_class": get_ratio(classes, counts, False),
+        "total": get_ratio(classes, counts, True),
+    }
 
 
 def save_html_report(environment, path):

@@ -10,6 +10,7 @@ import gevent
 from loadline.locust_web import flask_app, template
 from loadline.locust_web.access import Access
 from loadline.locust_web.messages import Request
+from loadline.locust_web.notes import Notes
 from loadline.locust_web.routes import Routes
 from loadline.locust_web.server import Server, drop, receive
 from loadline.locust_web.swarm import Swarm
@@ -73,6 +74,7 @@ class WebUI:
         self.server = None
         self.access = Access(self.host, web_login, display_name)
         self.routes = Routes(self)
+        self.notes = Notes(environment.events)
         self.swarm = Swarm(self)
         self._display_name = display_name
         self._app = None

@@ -15,6 +15,11 @@ const now = {
   sort: { key: null, down: true },
   isNew: false,
   points: [],
+  notes: [],
+  // The instant that a note is to be about; none for now.
+  noteAt: null,
+  // By how much the server's clock is ahead, in milliseconds.
+  ahead: 0,
 };
 
 async function ask(path, given) {
@@ -163,13 +168,50 @@ function charts() {
     line(`${+(share * 100).toFixed(6)}th percentile`, `response_time_percentile_${share}`),
   );
   const rates = [line("RPS", "current_rps"), line("Failures/s", "current_fail_per_sec")];
+  const users = [line("Number of Users", "user_count")];
   return make(
     "div",
     {},
-    chart("Total Requests per Second", times, rates),
-    chart("Response Times (ms)", times, percentiles),
-    chart("Number of Users", times, [line("Number of Users", "user_count")]),
+    chart("Total Requests per Second", times, rates, now.notes, noteAt),
+    chart("Response Times (ms)", times, percentiles, now.notes, noteAt),
+    chart("Number of Users", times, users, now.notes, noteAt),
+    noted(),
   );
+}
+
+/** The notes by their numbers in the charts. */
+function noted() {
+  if (!now.notes.length) {
+    const how = "Press the axis of time below a chart for a note on that instant.";
+    return make("p", { className: "faint" }, how);
+  }
+  const rows = now.notes.map(({ at, text }) =>
+    make("li", {}, make("span", { className: "faint" }, `${clock(at)} `), text),
+  );
+  return make("section", {}, make("h2", {}, "Notes"), make("ol", { className: "notes" }, ...rows));
+}
+
+/** Chooses the instant that the next note is about; null is now. */
+function noteAt(at) {
+  now.noteAt = at;
+  byId("when").textContent = at === null ? "Note on now" : `Note on ${clock(at)}`;
+  byId("now").hidden = at === null;
+  if (at !== null) byId("note").querySelector("input").focus();
+}
+
+async function writeNote(form) {
+  const said = new URLSearchParams(new FormData(form));
+  if (now.noteAt !== null) said.set("at", String(now.noteAt / 1000));
+  if (!(await post("loadline/note", said))) return;
+  form.reset();
+  noteAt(null);
+  await refresh();
+}
+
+async function takeNotes() {
+  const told = await json("loadline/notes");
+  now.ahead = told.now * 1000 - Date.now();
+  now.notes = told.notes.map((one) => ({ ...one, at: one.at * 1000 }));
 }
 
 function ratios({ per_class, total }) {
@@ -219,6 +261,7 @@ function extended(key) {
 let shownAt = 0;
 async function showTab() {
   const turn = ++shownAt;
+  byId("note").hidden = now.tab !== "charts";
   const [, panel] = TABS[now.tab];
   for (const button of byId("tabs").children) {
     button.setAttribute("aria-selected", String(button.dataset.tab === now.tab));
@@ -400,7 +443,7 @@ function takePoint() {
   const told = now.figures;
   if (!RUNNING.includes(told.state)) return;
   now.points.push({
-    time: Date.now(),
+    time: Date.now() + now.ahead,
     current_rps: told.current_rps,
     current_fail_per_sec: told.current_fail_per_sec,
     user_count: told.user_count,
@@ -422,6 +465,7 @@ async function refresh() {
   try {
     now.figures = await json("stats/requests");
     now.state = now.figures.state;
+    await takeNotes();
     takePoint();
   } catch (error) {
     say(`The page can't be reached: ${error.message}. It asks again.`);
@@ -456,6 +500,11 @@ function begin() {
     now.points = [];
     await refresh();
   });
+  byId("note").addEventListener("submit", (event) => {
+    event.preventDefault();
+    writeNote(event.target);
+  });
+  byId("now").addEventListener("click", () => noteAt(null));
   byId("new").addEventListener("click", () => {
     now.isNew = true;
     showButtons();

@@ -236,6 +236,22 @@ class StatsCSVFileWriter(StatsCSV):
         for table in self._tables():
             table.file.flush()
 
+    def requests_flush(self):
+        """Have what was written of requests in its file."""
+        self._requests.file.flush()
+
+    def stats_history_flush(self):
+        """Have what was written of the history in its file."""
+        self._history.file.flush()
+
+    def failures_flush(self):
+        """Have what was written of failures in its file."""
+        self._failures.file.flush()
+
+    def exceptions_flush(self):
+        """Have what was written of exceptions in its file."""
+        self._exceptions.file.flush()
+
     def _tables(self):
         return (self._requests, self._history, self._failures, self._exceptions)
 

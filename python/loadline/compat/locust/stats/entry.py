@@ -4,6 +4,7 @@ import time
 from collections import OrderedDict
 
 from .. import stats as tunables
+from ..util.rounding import proper_round
 from .buckets import (
     bucket_response_time,
     calculate_response_time_percentile,
@@ -245,8 +246,8 @@ class StatsEntry:
             "name": self.name,
             "num_requests": self.num_requests,
             "num_failures": self.num_failures,
-            "min_response_time": round(float(self.min_response_time or 0), 2),
-            "max_response_time": round(float(self.max_response_time), 2),
+            "min_response_time": proper_round(self.min_response_time or 0),
+            "max_response_time": proper_round(self.max_response_time),
             "current_rps": self.current_rps,
             "current_fail_per_sec": self.current_fail_per_sec,
             "avg_response_time": self.avg_response_time,

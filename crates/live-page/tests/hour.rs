@@ -1,0 +1,178 @@
+//! A run of an hour with two thousand names, in a browser: what its tab takes of memory and time.
+//!
+//! The hour is made up, and played as fast as the page's thread takes it; its last half minute at
+//! the pace of a run.
+
+// It keeps the browser's profile in a folder of `tempfile`.
+#[allow(dead_code, reason = "other tests use the rest of it")]
+#[path = "../../../tests/browser.rs"]
+mod browser;
+
+use browser::Tab;
+use loadline_live_page::{Credentials, LivePage};
+use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
+use loadline_plan::Plan;
+use loadline_record::{Environment, Header, Snapshot};
+use loadline_runner::{Commands, Feed, News, Observer, Stretch};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+const NAMES: u32 = 2_000;
+const SECONDS: u64 = 3_600;
+/// The seconds that are played at the pace of a run.
+const PACED: u64 = 30;
+const SECOND_NS: u64 = 1_000_000_000;
+/// The most memory of the tab's scripts, and the most time that they may take of a second.
+const MOST_BYTES: f64 = 200e6;
+const MOST_SCRIPTING_S: f64 = 0.1;
+const LATEST_PAINT_MS: f64 = 1_000.0;
+
+/// The seconds of a run of many names.
+struct Hour {
+    run: Arc<Header>,
+    recorder: SeriesRecorder,
+    names: Vec<SeriesId>,
+}
+
+impl Hour {
+    fn new() -> Hour {
+        let plan = Plan {
+            duration: Some(Duration::from_secs(SECONDS)),
+            ..Plan::default()
+        };
+        let header = Header::new(&plan, Environment::default(), SystemTime::UNIX_EPOCH);
+        let mut table = SeriesTable::new(5_000);
+        let names = (0..NAMES).map(|name| {
+            let name = format!("GET /shops/{}/articles/{name}", name % 40);
+            table.intern(&Key::new(&name).unwrap())
+        });
+        let names = names.collect();
+        Hour {
+            run: Arc::new(header),
+            recorder: SeriesRecorder::new(table),
+            names,
+        }
+    }
+
+    /// A second in which each name has some requests.
+    fn second(&mut self, number: u64) -> News {
+        let mut snapshot = Snapshot::empty(number * SECOND_NS);
+        snapshot.end_ns = (number + 1) * SECOND_NS;
+        let mut count = 0;
+        for (index, id) in self.names.iter().enumerate() {
+            for request in 0..1 + (index as u64 + number) % 3 {
+                let time_ns = 1_000_000 + (index as u64 * 7_919 + number * 104_729) % 60_000_000;
+                let ok = RequestOutcome::Answered { status: 200 };
+                self.recorder.record(*id, ok, time_ns + request, true);
+                snapshot.times.response.record_ns(time_ns + request);
+                snapshot.times.service.record_ns(time_ns + request);
+                count += 1;
+            }
+        }
+        let counts = &mut snapshot.counts;
+        (counts.planned, counts.sent) = (count, count);
+        (counts.answered, counts.completed) = (count, count);
+        snapshot.statuses.insert(200, count);
+        snapshot.series = self.recorder.take();
+        News::Interval(Arc::new(Stretch {
+            run: Arc::clone(&self.run),
+            first: number,
+            last: number,
+            snapshot,
+            tally: None,
+            watched: None,
+            changes: Vec::new(),
+            notes: Vec::new(),
+            slow: Vec::new(),
+        }))
+    }
+}
+
+/// The numbers of the events that a page sends, as they come.
+fn events(url: &str) -> impl Iterator<Item = u64> {
+    let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stream.write_all(head).unwrap();
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    lines.filter_map(|line| line.strip_prefix("id: ")?.parse().ok())
+}
+
+/// Plays these seconds, each once the page has the one before.
+fn play(
+    hour: &mut Hour,
+    seconds: std::ops::Range<u64>,
+    feed: &mut Feed,
+    came: &mut impl Iterator<Item = u64>,
+    pause: Duration,
+) {
+    for number in seconds {
+        let begun = Instant::now();
+        feed.news(&hour.second(number)).unwrap();
+        came.next().expect("the page goes on");
+        thread::sleep(pause.saturating_sub(begun.elapsed()));
+    }
+}
+
+#[test]
+#[ignore = "minutes of computing, and times of the machine: `make soak`"]
+#[allow(clippy::print_stderr, reason = "a measurement is told")]
+fn an_hour_with_two_thousand_names_fits_a_tab() {
+    let place = "127.0.0.1:0".parse().unwrap();
+    let commands = Arc::new(Commands::default());
+    let mut page = LivePage::open(&place, &Credentials::Usual, commands, None, None).unwrap();
+    let mut feed = page.feed().unwrap();
+    let mut hour = Hour::new();
+    let mut came = events(page.url());
+    came.next().expect("the state");
+    feed.news(&News::Begun(Arc::clone(&hour.run))).unwrap();
+    came.next().expect("the begin");
+    let Some(mut tab) = Tab::open(page.url()) else {
+        return;
+    };
+    // The tab is there from the begin: it has the whole hour by events.
+    play(
+        &mut hour,
+        0..SECONDS - PACED,
+        &mut feed,
+        &mut came,
+        Duration::ZERO,
+    );
+    // "Running, 3 570 s of 3 600 s".
+    tab.await_that(&format!(
+        "document.querySelector('.phase')?.textContent.replace(/\\D/g, '') === '{}{SECONDS}'",
+        SECONDS - PACED
+    ));
+    let before = tab.metric("ScriptDuration");
+    let last = SECONDS - PACED..SECONDS;
+    play(
+        &mut hour,
+        last,
+        &mut feed,
+        &mut came,
+        Duration::from_secs(1),
+    );
+    let scripting_s = (tab.metric("ScriptDuration") - before) / PACED as f64;
+    tab.collect_garbage();
+    let bytes = tab.metric("JSHeapUsedSize");
+    // A viewer who comes after an hour.
+    drop(tab);
+    let mut tab = Tab::open(page.url()).expect("it was there before");
+    tab.await_that("document.querySelectorAll('table.named tbody tr').length > 10");
+    let paint_ms = tab
+        .value("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity");
+    let paint_ms = paint_ms.as_f64().expect("it was painted");
+    eprintln!(
+        "{:.0} MB, {:.1} ms of scripting a second, first paint after {paint_ms:.0} ms",
+        bytes / 1e6,
+        scripting_s * 1e3
+    );
+    assert!(bytes <= MOST_BYTES, "{bytes}");
+    assert!(scripting_s <= MOST_SCRIPTING_S, "{scripting_s}");
+    assert!(paint_ms <= LATEST_PAINT_MS, "{paint_ms}");
+    assert_eq!(tab.errors, Vec::<String>::new());
+}
