@@ -13,7 +13,7 @@ use crate::samples::Figures;
 use crate::scenario::{Callbacks, Scripted, ThreadContext};
 use crate::state::State;
 use crate::url_text::UrlText;
-use loadline_script::OnError;
+use loadline_script::{OnError, Tallied};
 use mlua::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -110,11 +110,11 @@ impl Script {
     /// the script raised.
     pub(crate) fn raising_scenarios(
         &self,
-    ) -> impl Fn(u32) -> Raising<Scripted> + Send + Sync + use<> + 'static {
+    ) -> impl Fn(u32) -> Tallied<Scripted, Raising> + Send + Sync + use<> + 'static {
         let (users, failure) = (self.scenarios(), Arc::clone(&self.failure));
-        move |worker| Raising {
+        move |worker| Tallied {
             users: users(worker),
-            failure: Arc::clone(&failure),
+            counts: Raising(Arc::clone(&failure)),
         }
     }
 

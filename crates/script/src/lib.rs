@@ -26,14 +26,17 @@
 //!
 //! - the interface of a language: `Language` and `Script` in `lib.rs`
 //! - errors of scripts: `error.rs`; those that other processes raise `raised.rs`
+//! - a tally that the users of a scenario do not count themselves: `tallied.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod error;
 mod raised;
+mod tallied;
 
 pub use error::{LoadError, ScriptError};
 pub use raised::Raised;
+pub use tallied::{Counting, Tallied};
 
 use loadline_engine::{Detail, Launch, Run, StartError};
 use loadline_plan::Plan;

@@ -1,7 +1,7 @@
 //! The users of a command in one of several processes.
 
-use super::sampled::TakeRaised;
-use super::{Rates, Repetition, Sampled, Tool};
+use super::sampled::{Sampled, TakeRaised};
+use super::{Rates, Repetition, Tool};
 use loadline_engine::{Launch, TallyCodec};
 use loadline_runner::Job;
 use loadline_script_lua::unpack;
@@ -40,7 +40,7 @@ impl Repetition {
     /// Returns the launch of the same users on a thread of this process.
     pub fn launch(&self, tool: Tool) -> Launch {
         let users = self.clone();
-        Launch::scenario(move |_| Sampled::new(tool, users.clone()))
+        Launch::scenario(move |_| Sampled::users(tool, users.clone()))
     }
 }
 

@@ -44,7 +44,6 @@ pub use job::{TOOL, launch};
 pub use rates::Rates;
 pub use repetition::{Repeater, Repetition};
 pub use report::{banner, report};
-pub use sampled::Sampled;
 
 /// The emulated tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
