@@ -30,7 +30,8 @@ impl<'u, H: Host> Iteration<'u, H> {
 
     /// Returns the number of its user within the scenario, over all workers, from 0. Worker `w` of
     /// `n` has the users `w`, `w + n`, `w + 2n` …
-    pub fn user_number(&self) -> u32 {
+    #[cfg(test)]
+    pub(crate) fn user_number(&self) -> u32 {
         self.user().number
     }
 

@@ -129,7 +129,8 @@ impl Script {
     }
 
     /// True if no function of the script is called during the run.
-    pub fn is_static(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_static(&self) -> bool {
         !self.callbacks.request && !self.callbacks.response && !self.callbacks.delay
     }
 
