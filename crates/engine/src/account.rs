@@ -30,7 +30,7 @@ pub(crate) trait Account {
     fn refuse(&self);
 
     /// Begins a batch of this many requests, and counts them as sent.
-    fn begin(&self, count: usize) -> Begun;
+    fn begin(&self, count: usize) -> BatchBegin;
 
     /// Records an exchange of the measured part that has ended. `served_before` is what its
     /// connection had served, if that is known.
@@ -38,7 +38,7 @@ pub(crate) trait Account {
 
     /// Counts one exchange of a batch in flight as over; `left` are those that follow it. Returns
     /// the start of the next one, if it has one of its own.
-    fn go_on(&self, batch: &Begun, left: usize) -> Option<Start>;
+    fn go_on(&self, batch: &BatchBegin, left: usize) -> Option<Start>;
 
     /// Reports that a batch is over. Its last exchange ended at this instant, from which on the
     /// user is free. Nanoseconds on the host's clock.
@@ -56,7 +56,7 @@ pub(crate) type SocketOf<A> = <<A as Account>::Host as Host>::Socket;
 
 /// The begin of a batch. Nanoseconds on the host's clock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Begun {
+pub(crate) struct BatchBegin {
     pub(crate) at_ns: u64,
     /// The start of its first request.
     pub(crate) start: Start,
@@ -66,7 +66,7 @@ pub(crate) struct Begun {
     pub(crate) first_counted: usize,
 }
 
-impl Begun {
+impl BatchBegin {
     /// Returns the instant at which a request of this start was ready, not after the begin.
     pub(crate) fn ready_ns(&self, start: Start) -> u64 {
         start.ready_ns.clamp(start.intended_ns, self.at_ns)

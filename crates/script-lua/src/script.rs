@@ -2,18 +2,18 @@
 
 use crate::cell::ThreadCell;
 use crate::error::{During, Error, ScriptError};
+use crate::error_tally::ErrorTally;
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::names::Naming;
 use crate::options::{Broken, Flavour, Options};
 use crate::packed::{Packed, Settled};
-use crate::raising::Raising;
 use crate::request;
 use crate::samples::Figures;
 use crate::scenario::{Callbacks, Scripted, ThreadContext};
 use crate::state::State;
 use crate::url_text::UrlText;
-use loadline_script::{OnError, Tallied};
+use loadline_script::{OnError, WithTally};
 use mlua::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -110,11 +110,11 @@ impl Script {
     /// the script raised.
     pub(crate) fn raising_scenarios(
         &self,
-    ) -> impl Fn(u32) -> Tallied<Scripted, Raising> + Send + Sync + use<> + 'static {
+    ) -> impl Fn(u32) -> WithTally<Scripted, ErrorTally> + Send + Sync + use<> + 'static {
         let (users, failure) = (self.scenarios(), Arc::clone(&self.failure));
-        move |worker| Tallied {
+        move |worker| WithTally {
             users: users(worker),
-            counts: Raising(Arc::clone(&failure)),
+            counts: ErrorTally(Arc::clone(&failure)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The batch that a user has in flight: its next request, the start of that request, and the
 //! outcome of the previous one.
 
-use crate::account::{Account, Begun, Start};
+use crate::account::{Account, BatchBegin, Start};
 use crate::batch::{Batch, Part};
 use crate::connections::Connections;
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ const CANCELLED: &str = "the request was cancelled before its response was compl
 pub(super) struct InFlightBatch<'a, A: Account> {
     pub(super) account: &'a A,
     pub(super) batch: Batch<'a>,
-    pub(super) begun: Begun,
+    pub(super) begun: BatchBegin,
     /// True if the kernel's timestamps split the exchange.
     pub(super) is_sampled: bool,
     pub(super) dial_ns: u64,

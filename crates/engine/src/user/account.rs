@@ -1,7 +1,7 @@
 //! The account of a user: what its protocols report, counted for its worker.
 
 use super::User;
-use crate::account::{Account, Begun, Start};
+use crate::account::{Account, BatchBegin, Start};
 use crate::activity::ConcurrentBatch;
 use crate::connections::Connections;
 use crate::counted::Counted;
@@ -44,7 +44,7 @@ impl<H: Host> Account for User<H> {
     }
 
     #[inline(always)]
-    fn begin(&self, count: usize) -> Begun {
+    fn begin(&self, count: usize) -> BatchBegin {
         let (begun, scheduled) = self.take_start(count);
         self.count_sent(&begun, scheduled, count);
         begun
@@ -58,7 +58,7 @@ impl<H: Host> Account for User<H> {
     }
 
     #[inline(always)]
-    fn go_on(&self, batch: &Begun, left: usize) -> Option<Start> {
+    fn go_on(&self, batch: &BatchBegin, left: usize) -> Option<Start> {
         let activity = &self.activity;
         if batch.is_concurrent {
             activity.end_concurrent(ConcurrentBatch {
@@ -110,7 +110,7 @@ impl<H: Host> User<H> {
     /// Takes the start of a batch of `count` requests from the iteration. Returns with it the
     /// number of its exchanges that are in the schedule.
     #[inline(always)]
-    fn take_start(&self, count: usize) -> (Begun, usize) {
+    fn take_start(&self, count: usize) -> (BatchBegin, usize) {
         let (worker, network) = (&*self.worker, &*self.connections.network);
         let is_open = worker.pacer.is_open();
         let is_concurrent = self.activity.has_flights();
@@ -129,7 +129,7 @@ impl<H: Host> User<H> {
             self.own_start(at_ns)
         });
         let later = if is_concurrent { &[] } else { &**starts };
-        let begun = Begun {
+        let begun = BatchBegin {
             at_ns,
             start,
             is_concurrent,
@@ -141,7 +141,7 @@ impl<H: Host> User<H> {
     /// Counts the exchanges of a batch of `count` as sent, of which `scheduled` are in the
     /// schedule, and updates the activity.
     #[inline(always)]
-    fn count_sent(&self, batch: &Begun, scheduled: usize, count: usize) {
+    fn count_sent(&self, batch: &BatchBegin, scheduled: usize, count: usize) {
         let (worker, activity) = (&*self.worker, &self.activity);
         let network = &*self.connections.network;
         let counted = count - batch.first_counted;

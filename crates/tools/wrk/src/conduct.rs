@@ -5,7 +5,7 @@
 //! it measured.
 
 use super::latencies::{Latencies, Reservation};
-use super::sampled::Sampled;
+use super::rate_tally::RateTally;
 use super::{Arguments, Rates, Refusal, Repetition, Tool, banner, report};
 use super::{refusal, script};
 use loadline_engine::{AnyTally, Launch, StartError, Tally};
@@ -251,7 +251,7 @@ impl Users {
         let launch = match &self.script {
             Some(script) => {
                 let users = script.scenarios();
-                Launch::scenario(move |worker| Sampled::users(tool, users(worker)))
+                Launch::scenario(move |worker| RateTally::users(tool, users(worker)))
             }
             None => self.repetition.launch(tool),
         };

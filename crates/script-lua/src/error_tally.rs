@@ -2,14 +2,14 @@
 
 use crate::failure::Failure;
 use loadline_engine::AnyTally;
-use loadline_script::{Counting, Raised};
+use loadline_script::{Raised, TallySource};
 use std::sync::Arc;
 
 /// Reports the first error of a script once.
 #[derive(Debug)]
-pub(crate) struct Raising(pub(crate) Arc<Failure>);
+pub(crate) struct ErrorTally(pub(crate) Arc<Failure>);
 
-impl Counting for Raising {
+impl TallySource for ErrorTally {
     fn take_tally(&mut self) -> Option<AnyTally> {
         let raised = self.0.take_raised()?;
         Some(AnyTally::new(Raised(raised.into())))

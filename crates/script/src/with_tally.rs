@@ -7,7 +7,7 @@ use loadline_record::SharedMetrics;
 use std::net::SocketAddr;
 
 /// Counts the tally of the users of one worker.
-pub trait Counting: 'static {
+pub trait TallySource: 'static {
     /// Receives a tick of the worker that has ended: [`Scenario::ticked`].
     fn ticked(&mut self, tick: Tick) {
         let _ = tick;
@@ -24,14 +24,14 @@ pub trait Counting: 'static {
 
 /// The users of a scenario, in all but its tally, which `counts` has.
 #[derive(Debug)]
-pub struct Tallied<S, C> {
+pub struct WithTally<S, C> {
     /// The scenario of the users.
     pub users: S,
     /// The counts of the tally.
     pub counts: C,
 }
 
-impl<H: Host, S: Scenario<H>, C: Counting> Scenario<H> for Tallied<S, C> {
+impl<H: Host, S: Scenario<H>, C: TallySource> Scenario<H> for WithTally<S, C> {
     const COMPOSES: bool = S::COMPOSES;
     const COUNTS: bool = true;
     const IS_LIVE: bool = true;

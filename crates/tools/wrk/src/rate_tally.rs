@@ -4,7 +4,7 @@
 use super::Tool;
 use super::rates::{Rates, Sampler};
 use loadline_engine::{AnyTally, Tally, Tick};
-use loadline_script::{Counting, Tallied};
+use loadline_script::{TallySource, WithTally};
 use loadline_script_lua::ScriptError;
 use std::fmt;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ pub(super) type TakeRaised = Arc<dyn Fn() -> Option<ScriptError> + Send + Sync>;
 
 /// Counts the [`Rates`] of one worker.
 #[derive(Clone)]
-pub(super) struct Sampled {
+pub(super) struct RateTally {
     sampler: Sampler,
     /// Set if another process has to receive the errors of the users' script.
     raised: Option<TakeRaised>,
 }
 
-impl Sampled {
+impl RateTally {
     /// Returns the users of one worker, whose rate is sampled as in this tool.
-    pub(super) fn users<S>(tool: Tool, users: S) -> Tallied<S, Self> {
+    pub(super) fn users<S>(tool: Tool, users: S) -> WithTally<S, Self> {
         let sampler = Sampler::new(tool);
         let raised = None;
-        Tallied {
+        WithTally {
             users,
-            counts: Sampled { sampler, raised },
+            counts: RateTally { sampler, raised },
         }
     }
 
     /// Returns the same users for a run that another process reports, which receives the errors of
     /// their script as well.
-    pub(super) fn raising<S>(tool: Tool, users: S, raised: TakeRaised) -> Tallied<S, Self> {
-        let mut users = Sampled::users(tool, users);
+    pub(super) fn raising<S>(tool: Tool, users: S, raised: TakeRaised) -> WithTally<S, Self> {
+        let mut users = RateTally::users(tool, users);
         users.counts.raised = Some(raised);
         users
     }
@@ -46,15 +46,15 @@ impl Sampled {
     }
 }
 
-impl fmt::Debug for Sampled {
+impl fmt::Debug for RateTally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sampled")
+        f.debug_struct("RateTally")
             .field("sampler", &self.sampler)
             .finish_non_exhaustive()
     }
 }
 
-impl Counting for Sampled {
+impl TallySource for RateTally {
     fn ticked(&mut self, tick: Tick) {
         self.sampler.add(tick);
     }
