@@ -1,6 +1,6 @@
 //! The flags of requests and their destination.
 
-pub(crate) use super::place::TargetWord;
+pub(crate) use super::target_word::TargetWord;
 
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
