@@ -55,7 +55,8 @@ pub(crate) fn send<A: Account, O: Observer>(
 /// Carries out the exchanges of a batch in as many attempts as they need, from the wait for a place
 /// among shared connections to the user's wait after them; returns the outcome of the last one.
 // HTTP/1.1 and HTTP/2 with prior knowledge do the same in their own futures, which box what is
-// rarely needed: nearly all requests pass through those.
+// rarely needed: nearly all requests pass through those. Through this one, whose attempts are
+// futures within it, a request over HTTP/1.1 takes 4 360 instructions instead of 4 250 (callgrind).
 async fn carry_out<'a, A: Account, O: Observer>(
     account: &'a A,
     batch: Batch<'a>,
