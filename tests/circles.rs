@@ -35,6 +35,33 @@ fn circles_of_files_are_small() {
     assert_eq!(large, none, "circles of more than {MOST} files");
 }
 
+/// The engine's modules that send and receive.
+const PROTOCOLS: [&str; 2] = ["exchange", "http2"];
+/// The modules for whom they do: protocols report to the trait `Account`.
+const ABOVE_PROTOCOLS: [&str; 5] = ["behaviour", "iteration", "requester", "user", "worker"];
+
+#[test]
+fn protocols_know_neither_user_nor_worker() {
+    let engine = &crates()["engine"];
+    let texts = texts(&engine.folder.join("src"));
+    let is_of = |names: &[&str], module: &Module| {
+        let outermost = module.first();
+        outermost.is_some_and(|name| names.contains(&name.as_str()))
+    };
+    let imports = all_imports(&texts);
+    let protocols: Vec<&Module> = texts.keys().filter(|one| is_of(&PROTOCOLS, one)).collect();
+    let mut known = BTreeSet::new();
+    for protocol in &protocols {
+        let reached = reach(protocol, &imports).into_iter();
+        let above = reached.filter(|module| is_of(&ABOVE_PROTOCOLS, module));
+        known.extend(above.map(|module| format!("{} {}", protocol.join("/"), module.join("/"))));
+    }
+    assert!(protocols.len() > 12, "{protocols:?}");
+    assert_eq!(known, BTreeSet::new(), "these import, or their imports do");
+    let user = vec!["user".to_owned()];
+    assert!(reach(&user, &imports).contains(&vec!["account".to_owned()]));
+}
+
 #[test]
 fn files_that_import_each_other_are_a_circle() {
     let texts = |files: &[(&str, &str)]| {
@@ -116,10 +143,7 @@ fn skip_item<'a>(lines: &mut impl Iterator<Item = &'a str>, indent: usize) {
 
 /// The circles of a crate's files.
 fn circles(texts: &BTreeMap<Module, String>) -> Vec<BTreeSet<String>> {
-    let imports: BTreeMap<&Module, BTreeSet<&Module>> = texts
-        .iter()
-        .map(|(module, text)| (module, imports(module, text, texts)))
-        .collect();
+    let imports = all_imports(texts);
     let reached: BTreeMap<&Module, BTreeSet<&Module>> = texts
         .keys()
         .map(|from| (from, reach(from, &imports)))
@@ -133,6 +157,14 @@ fn circles(texts: &BTreeMap<Module, String>) -> Vec<BTreeSet<String>> {
     };
     let all: BTreeSet<_> = reached.iter().filter_map(circle).collect();
     all.into_iter().collect()
+}
+
+/// The modules that each module imports.
+fn all_imports(texts: &BTreeMap<Module, String>) -> BTreeMap<&Module, BTreeSet<&Module>> {
+    let imported = texts
+        .iter()
+        .map(|(module, text)| (module, imports(module, text, texts)));
+    imported.collect()
 }
 
 /// All modules that a module imports, directly or through others.

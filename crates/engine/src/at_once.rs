@@ -1,11 +1,5 @@
-//! Several composed requests of a user at once, as a browser loads a page: limited in total and per
-//! host.
+//! Several requests of a user at once, as a browser loads a page: limited in total and per host.
 
-use crate::Observer;
-use crate::composed::{ComposeError, Composed};
-use crate::requester::Requester;
-use loadline_reactor::Host;
-use loadline_record::Outcome;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -27,27 +21,6 @@ impl Default for AtOnce {
             most: 20,
             per_host: 6,
         }
-    }
-}
-
-impl<H: Host> Requester<H> {
-    /// Sends requests at once, within these bounds; requests that have to wait are sent in their
-    /// order as soon as others have ended. Each has its own observer. Returns the outcome of each,
-    /// in their order. Dropping the future cancels the requests in flight, and sends no others.
-    ///
-    /// # Errors
-    /// For each request, the errors of [`request`](Self::request).
-    pub async fn request_all<'a, O: Observer>(
-        &'a self,
-        requests: Vec<(Composed<'a>, &'a mut O)>,
-        bounds: AtOnce,
-    ) -> Vec<Result<Outcome, ComposeError>> {
-        let requests = requests.into_iter().map(|(request, observer)| {
-            let host = request.url.clone();
-            let sending = async move { self.request(request, observer).await };
-            (host, sending)
-        });
-        run_within(requests, bounds).await
     }
 }
 

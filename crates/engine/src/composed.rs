@@ -84,7 +84,7 @@ impl<H: Host> Requester<H> {
     /// # Errors
     /// If the request can't be written.
     pub fn write(&self, request: &Composed<'_>) -> Result<WrittenComposed, ComposeError> {
-        let dialler = &self.0.worker.dialler;
+        let dialler = &self.0.worker.network.dialler;
         request.check_scheme()?;
         let outgoing = Outgoing {
             method: request.method,
@@ -107,7 +107,7 @@ impl<H: Host> Requester<H> {
         observer: &mut O,
     ) -> impl Future<Output = Outcome> {
         let user = &*self.0;
-        let timeout_ns = timeout.map_or(user.worker.timeout_ns, in_ns);
+        let timeout_ns = timeout.map_or(user.worker.network.timeout_ns, in_ns);
         written.send(user, series, timeout_ns, observer)
     }
 }

@@ -11,7 +11,7 @@
 const SURE_AFTER: u32 = 8;
 /// The time that a batch may take beyond four times the duration of the previous one, in
 /// nanoseconds.
-const PATIENCE_NS: u64 = 50_000_000;
+const EXTRA_NS: u64 = 50_000_000;
 /// The grid of the deadlines of batches, in nanoseconds, so that those of all connections wake the
 /// loop together.
 const GRID_NS: u64 = 50_000_000;
@@ -54,8 +54,8 @@ impl Gathering {
     /// Returns the deadline for a whole batch that began at this instant; `None` if it is read as
     /// it arrives.
     pub(crate) fn until_ns(&self, begun_ns: u64) -> Option<u64> {
-        let patience_ns = self.took_ns.saturating_mul(4).saturating_add(PATIENCE_NS);
-        let until_ns = begun_ns.saturating_add(patience_ns);
+        let allowed_ns = self.took_ns.saturating_mul(4).saturating_add(EXTRA_NS);
+        let until_ns = begun_ns.saturating_add(allowed_ns);
         (self.heard_from > 1).then(|| (until_ns / GRID_NS + 1).saturating_mul(GRID_NS))
     }
 

@@ -4,10 +4,11 @@
 //! belongs to the behaviour: in a closed load a request starts when it is sent; in an open load the
 //! schedule's start remains and the rest is delay.
 
+use crate::account::{Account, Start};
 use crate::behaviour::Behaviour;
 use crate::pacer::{Next, NextWindow};
 use crate::requester::Requester;
-use crate::user::{Start, User};
+use crate::user::User;
 use loadline_reactor::{Host, Timer};
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -30,7 +31,8 @@ impl<'u, H: Host> Iteration<'u, H> {
 
     /// Returns the number of its user within the scenario, over all workers, from 0. Worker `w` of
     /// `n` has the users `w`, `w + n`, `w + 2n` …
-    pub fn user_number(&self) -> u32 {
+    #[cfg(test)]
+    pub(crate) fn user_number(&self) -> u32 {
         self.user().number
     }
 
@@ -43,7 +45,7 @@ impl<'u, H: Host> Iteration<'u, H> {
 
     /// Returns the time on the host's clock, in nanoseconds; `CLOCK_MONOTONIC` in a real run.
     pub fn now_ns(&self) -> u64 {
-        self.user().worker.host.now_ns()
+        self.user().worker.host().now_ns()
     }
 
     /// Returns the begin of the load, warm-up included, in nanoseconds on the host's clock.
@@ -185,7 +187,7 @@ impl<H: Host> User<H> {
     async fn wait_for_window(&self, timer: &mut Timer, number: u32) -> bool {
         let worker = &*self.worker;
         loop {
-            let (begin_ns, now_ns) = (worker.begin_ns.get(), worker.host.now_ns());
+            let (begin_ns, now_ns) = (worker.begin_ns.get(), worker.host().now_ns());
             let load_ns = now_ns.saturating_sub(begin_ns);
             let until_ns = match worker.pacer.next_window(number, load_ns) {
                 NextWindow::Is(window) => {
@@ -221,10 +223,10 @@ impl<H: Host> User<H> {
                 return true;
             }
             // A change of the load may have moved that instant.
-            let now_ns = self.worker.host.now_ns();
+            let now_ns = self.worker.host().now_ns();
             if now_ns >= self.interrupted_at_ns() {
-                if now_ns >= self.worker.zero_ns.get() {
-                    self.worker.recorder.borrow_mut().interrupted(1);
+                if now_ns >= self.worker.zero_ns() {
+                    self.worker.recorder().borrow_mut().interrupted(1);
                 }
                 return false;
             }
@@ -256,11 +258,11 @@ impl<H: Host> User<H> {
     /// a response.
     fn time_iteration(&self, from_ns: u64) {
         let worker = &*self.worker;
-        if from_ns < worker.zero_ns.get() {
+        if from_ns < worker.zero_ns() {
             return;
         }
         if let Some(iteration_ns) = self.answered_ns().checked_sub(from_ns) {
-            let mut recorder = worker.recorder.borrow_mut();
+            let mut recorder = worker.recorder().borrow_mut();
             recorder.iteration_ended(iteration_ns);
         }
     }
@@ -269,10 +271,10 @@ impl<H: Host> User<H> {
     async fn think(&self, timer: &mut Timer, duration_ns: u64) {
         let worker = &*self.worker;
         let _thinks = worker.one_thinks();
-        let due_ns = worker.host.now_ns().saturating_add(duration_ns);
+        let due_ns = worker.host().now_ns().saturating_add(duration_ns);
         loop {
             let until_ns = due_ns.min(self.activity.to_ns.get());
-            if worker.host.now_ns() >= until_ns {
+            if worker.host().now_ns() >= until_ns {
                 return;
             }
             // The alarm of a load change ends the wait early.
@@ -293,7 +295,7 @@ impl<H: Host> User<H> {
     async fn wait_for_starts(&self, timer: &mut Timer, depth: u32, mut due_ns: u64) -> bool {
         let worker = &*self.worker;
         loop {
-            worker.backlog.is_empty_at(worker.host.now_ns());
+            worker.backlog.is_empty_at(worker.host().now_ns());
             timer.until(due_ns).await;
             let is_changed = self.changes.get() != worker.pacer.changes();
             if !is_changed && due_ns != NEVER {
@@ -311,7 +313,7 @@ impl<H: Host> User<H> {
     /// Takes starts until the user holds `depth`, unless its time is over.
     #[inline(always)]
     fn take_more_starts(&self, depth: u32) -> Taken {
-        let now_ns = self.worker.host.now_ns();
+        let now_ns = self.worker.host().now_ns();
         let mut starts = self.starts.borrow_mut();
         if starts.is_empty() && !self.may_begin(now_ns) {
             return Taken::Nothing;

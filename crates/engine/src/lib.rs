@@ -14,8 +14,8 @@
 //!    up to the plan's limit of connections.
 //! 2. The user's behaviour runs an [`Iteration`]. It picks a request that was written before the
 //!    run, or composes one ([`Composed`]), and sends it through the user's [`Requester`].
-//! 3. `exchange` reads the clock (the *start*), counts the request as sent, takes an idle
-//!    connection or opens one, and sends.
+//! 3. `exchange` begins the request in the user's account, which reads the clock (the *start*) and
+//!    counts it as sent; takes an idle connection or opens one; and sends.
 //! 4. The response is read into the worker's one buffer and parsed. Payload that no observer needs
 //!    is discarded in the kernel if the transport allows it.
 //! 5. The exchange's instants go to the worker's recorder and, if there is one, to the log. No lock
@@ -56,6 +56,8 @@
 //! - a protocol: what all share `exchange.rs`, `exchange/in_flight.rs`; HTTP/1.1
 //!   `exchange/http1.rs`; HTTP/2 `exchange/http2.rs`, its connections `http2/connection.rs`,
 //!   `http2/pool.rs`; the choice by ALPN `exchange/negotiated.rs`, `http2/negotiation.rs`
+//! - what protocols send with: of a worker `network.rs`, of a user `connections.rs`; what they
+//!   report `account.rs`, counted for a user in `user/account.rs`
 //! - a protocol that is no request with one response (a WebSocket, a stream): a [`Protocol`] where
 //!   its behaviour is, which talks through `exchange/conversation.rs`; the example is
 //!   `simulated/conversations.rs`
@@ -75,6 +77,7 @@
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod account;
 mod activity;
 mod at_once;
 mod backoff;
@@ -83,6 +86,7 @@ mod behaviour;
 mod best_service;
 mod coalescing;
 mod composed;
+mod connections;
 mod control;
 mod conveyed;
 mod counted;
@@ -101,6 +105,7 @@ mod lingering;
 mod local_workers;
 mod lost;
 mod merger;
+mod network;
 mod observer;
 mod own_starts;
 mod pacer;

@@ -1,5 +1,6 @@
 //! The requester, which sends the requests of a user.
 
+use crate::account::Account;
 use crate::batch::Batch;
 use crate::exchange::{self, Opening, Protocol};
 use crate::observer::Observer;
@@ -37,7 +38,7 @@ impl<H: Host> Requester<H> {
         batch: Batch<'_>,
         observer: &mut O,
     ) -> impl Future<Output = Outcome> {
-        exchange::send(&self.0, batch, self.0.worker.timeout_ns, observer)
+        exchange::send(&*self.0, batch, self.0.worker.network.timeout_ns, observer)
     }
 
     /// Runs an exchange of a protocol that is no request with one response, on an idle connection
@@ -49,7 +50,7 @@ impl<H: Host> Requester<H> {
         protocol: &mut P,
         observer: &mut O,
     ) -> impl Future<Output = Outcome> {
-        exchange::converse(&self.0, opening, protocol, observer)
+        exchange::converse(&*self.0, opening, protocol, observer)
     }
 
     /// Returns the series of the user's requests of this name, with the tags of its scenario; the
@@ -61,13 +62,13 @@ impl<H: Host> Requester<H> {
     pub fn series(&self, name: &str) -> Result<SeriesId, InvalidName> {
         let worker = &self.0.worker;
         let key = Key::tagged(name, worker.series_tags.clone().unwrap_or_default())?;
-        Ok(worker.recorder.borrow_mut().series_of(&key))
+        Ok(worker.recorder().borrow_mut().series_of(&key))
     }
 
     /// Counts a response of this series that the user rejects: its request has failed although it
     /// was answered, with this status. To be called once, after the response was received.
     pub fn reject(&self, series: SeriesId, status: u16) {
-        self.0.worker.recorder.borrow_mut().reject(series, status);
+        self.0.worker.recorder().borrow_mut().reject(series, status);
     }
 
     /// Records that an exchange of this series, which has ended, carried a trace.
@@ -76,7 +77,7 @@ impl<H: Host> Requester<H> {
         // An exchange of the warm-up has no time before the measured part.
         let is_counted = exchange.intended_ns > 0 || worker.pacer.warmup_ns == 0;
         if is_counted {
-            let mut recorder = worker.recorder.borrow_mut();
+            let mut recorder = worker.recorder().borrow_mut();
             recorder.traced(series, exchange, trace);
         }
     }
@@ -88,33 +89,33 @@ impl<H: Host> Requester<H> {
 
     /// Returns the host of its worker: its clock and timers.
     pub fn host(&self) -> &H {
-        &self.0.worker.host
+        self.0.worker.host()
     }
 
     /// Returns the byte counts on the sockets of the TLS connections that the user dials from the
     /// first call on.
     pub fn encrypted_traffic(&self) -> &Traffic {
-        self.0.encrypted.get_or_init(Rc::default)
+        self.0.connections.encrypted.get_or_init(Rc::default)
     }
 
     /// Closes the idle connections of this user alone: its next requests dial. They do not count as
     /// reconnects.
     pub fn close_idle(&self) {
-        self.0.close_idle();
+        self.0.connections.close_idle();
     }
 
     /// Sets the local address of this user's new connections, instead of the plan's
     /// ([`Connection::local_addresses`]); `None` restores the plan's. Not for connections that
     /// users share over HTTP/2.
     pub fn leave_from(&self, local: Option<IpAddr>) {
-        self.0.local.set(local);
+        self.0.connections.local.set(local);
     }
 
     /// Turns certificate verification off (`true`) or back to the plan's setting (`false`) for this
     /// user's new connections. Connections without verification do not negotiate HTTP/2;
     /// connections that users share over HTTP/2 are not affected.
     pub fn trust_anyone(&self, trusts: bool) {
-        self.0.trusts_anyone.set(trusts);
+        self.0.connections.trusts_anyone.set(trusts);
     }
 
     /// Creates a requester for another user of the same worker, who has connections of its own and
@@ -172,20 +173,20 @@ impl<H: Host> Requester<H> {
 
     fn record_missed(&self, missed: MissedStart) {
         let worker = &self.0.worker;
-        let exchange = missed.exchange(worker.zero_ns.get());
+        let exchange = missed.exchange(worker.zero_ns());
         let series = missed.wait.series;
-        worker.recorder.borrow_mut().missed(series, &exchange);
+        worker.recorder().borrow_mut().missed(series, &exchange);
     }
 
     /// Returns the settings of the user's connections.
     pub(crate) fn settings(&self) -> &Connection {
-        self.0.worker.dialler.settings()
+        self.0.worker.network.dialler.settings()
     }
 
     /// Returns the number of the endpoint of a URL, which may be a new one: see
     /// [`Batch::endpoint`].
     pub fn endpoint_of(&self, url: &Url) -> usize {
-        self.0.worker.dialler.endpoint_of(url)
+        self.0.worker.network.dialler.endpoint_of(url)
     }
 
     /// Sends a batch like [`send`](Self::send), with another timeout than the plan's.
@@ -195,7 +196,7 @@ impl<H: Host> Requester<H> {
         batch: Batch<'_>,
         observer: &mut O,
     ) -> impl Future<Output = Outcome> {
-        exchange::send(&self.0, batch, timeout_ns, observer)
+        exchange::send(&*self.0, batch, timeout_ns, observer)
     }
 }
 

@@ -4,6 +4,7 @@
 //! and returns the result, [`Ran`](ran::Ran); in addition to a test's own assertions, the
 //! invariants of all runs are checked for each run.
 
+pub(crate) mod at_once;
 mod in_parts;
 mod mix;
 pub(crate) mod plans;

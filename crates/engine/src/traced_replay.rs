@@ -1,7 +1,7 @@
 //! The requests of a plan as a behaviour, each with a trace of its own in the field `traceparent`.
 //!
 //! As in a [`Replay`], each iteration sends the next request, or the next few of a pipeline. Here a
-//! request is copied when it is sent, and its field stands behind the others. It is a behaviour of
+//! request is copied when it is sent, and its field is the last one. It is a behaviour of
 //! its own, so that requests without traces cost nothing more.
 
 use crate::batch::{Batch, Part, Resend};
@@ -30,7 +30,7 @@ pub(crate) struct TracedReplay(Rc<Shared>);
 struct Shared {
     prepared: Arc<Prepared>,
     replay: Replay,
-    /// The number of bytes of each request behind its last field.
+    /// The number of bytes of each request after its last field.
     rests: Vec<usize>,
     tracer: RefCell<Tracer>,
 }
@@ -61,7 +61,7 @@ impl TracedReplay {
     }
 }
 
-/// Returns the number of bytes behind the last field of a request of HTTP/1.1.
+/// Returns the number of bytes after the last field of a request of HTTP/1.1.
 fn rest_of(request: &WrittenRequest) -> usize {
     let bytes = &request.bytes;
     let mut windows = bytes.windows(EMPTY_LINE.len());

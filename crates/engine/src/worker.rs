@@ -15,22 +15,16 @@ pub(crate) use self::running::run;
 use self::backlog::Backlog;
 use self::extra_users::ExtraUsers;
 use self::free_users::FreeUsers;
-use crate::coalescing::OpenLoadCoalescing;
 use crate::counted::Counted;
-use crate::http2::Http2Pool;
-use crate::lingering::Lingering;
+use crate::network::Network;
 use crate::pacer::Pacer;
 use crate::report::Report;
-use crate::sampling::Sampling;
-use crate::shared_pool::SharedPool;
 use crate::slowest::{SlowExchange, Slowest};
 use loadline_metrics::SeriesId;
-use loadline_reactor::{Coalescing, Host};
+use loadline_reactor::Host;
 use loadline_record::{Exchange, Recorder, SlowRequest};
-use loadline_transport::{Dial, Dialler};
-use loadline_wire::HeadMemo;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::Waker;
 
@@ -39,49 +33,20 @@ const LOG_BATCH: usize = 4096;
 
 /// The state that the users of one worker share.
 pub(crate) struct Worker<H: Host> {
-    pub(crate) host: H,
-    pub(crate) dialler: Dialler<H>,
-    pub(crate) recorder: RefCell<Recorder>,
+    pub(crate) network: Rc<Network<H>>,
     /// The tags of all its series, if it belongs to one scenario of several, or the scenario has
     /// tags.
     pub(crate) series_tags: Option<BTreeMap<String, String>>,
     pub(crate) pacer: Pacer,
     /// True if its users pace themselves.
     pub(crate) paces_itself: bool,
-    /// The last head of a response: the next one is often identical.
-    pub(crate) heads: RefCell<HeadMemo>,
-    pub(crate) keepalive: bool,
-    /// The connections of all its users, if they share connections.
-    pub(crate) shared: Option<SharedPool<H>>,
-    /// The connections of all its users, if they use HTTP/2.
-    pub(crate) http2: Option<Rc<Http2Pool>>,
-    /// True if composed requests are sent over HTTP/2 when their servers choose it.
-    pub(crate) negotiates: bool,
-    /// The endpoints whose servers have chosen HTTP/1.1.
-    pub(crate) http1_endpoints: RefCell<HashSet<usize>>,
-    /// The most connections that a user keeps, each to another endpoint.
-    pub(crate) most_kept: usize,
-    /// Connections that their servers may close first.
-    pub(crate) lingering: Lingering,
-    /// True if users wait after a dial that failed.
-    pub(crate) backs_off: bool,
-    pub(crate) timeout_ns: u64,
     /// The time after the window for which unfinished exchanges are awaited.
     drain_ns: u64,
     /// True if the drain ends as soon as every unfinished exchange is older than the drain's
     /// length.
     drains_to_age: bool,
-    /// True if a response is awaited after its timeout.
-    pub(crate) awaits_late: bool,
-    /// True if the responses of a batch are received together.
-    pub(crate) gathers_batches: bool,
-    /// The selection of the exchanges that are split by the kernel's timestamps.
-    pub(crate) sampling: Sampling,
-    coalescing: OpenLoadCoalescing,
     /// The begin of the load, on the host's clock.
     pub(crate) begin_ns: Cell<u64>,
-    /// The begin of the measured part: the zero of all recorded times.
-    pub(crate) zero_ns: Cell<u64>,
     /// True if nothing new is begun, because the run was stopped from outside, or the worker by a
     /// user.
     pub(crate) stopping: Cell<bool>,
@@ -119,6 +84,23 @@ pub(crate) struct Worker<H: Host> {
 }
 
 impl<H: Host> Worker<H> {
+    /// Returns its host: its clock, timers and tasks.
+    #[inline(always)]
+    pub(crate) fn host(&self) -> &H {
+        &self.network.host
+    }
+
+    #[inline(always)]
+    pub(crate) fn recorder(&self) -> &RefCell<Recorder> {
+        &self.network.recorder
+    }
+
+    /// Returns the begin of the measured part: the zero of all recorded times.
+    #[inline(always)]
+    pub(crate) fn zero_ns(&self) -> u64 {
+        self.network.zero_ns.get()
+    }
+
     /// True if exchanges are timed from a schedule, the load's or that of each user, and not only
     /// from the send.
     #[inline]
@@ -136,7 +118,7 @@ impl<H: Host> Worker<H> {
         is_omitted: bool,
         served_before: Option<u64>,
     ) {
-        let mut recorder = self.recorder.borrow_mut();
+        let mut recorder = self.recorder().borrow_mut();
         recorder.end(exchange);
         recorder.count_in_series(series, exchange);
         if is_omitted {
@@ -178,7 +160,7 @@ impl<H: Host> Worker<H> {
         if kept.is_empty() {
             return;
         }
-        let recorder = self.recorder.borrow();
+        let recorder = self.recorder().borrow();
         let named = kept.into_iter().map(|kept| SlowRequest {
             exchange: kept.exchange,
             name: recorder
@@ -209,40 +191,6 @@ impl<H: Host> Worker<H> {
         self.closed_loop_slots.set(self.closed_loop_slots.get() + 1);
     }
 
-    /// Counts a connection that received more bytes than its responses declared.
-    #[cold]
-    pub(crate) fn extra_bytes(&self) {
-        if self.host.now_ns() >= self.zero_ns.get() {
-            self.recorder.borrow_mut().extra_bytes();
-        }
-    }
-
-    pub(crate) fn dialled(&self, dial: &Dial) {
-        let Dial {
-            resolve_ns,
-            connect_ns,
-            tls_ns,
-        } = *dial;
-        let mut recorder = self.recorder.borrow_mut();
-        resolve_ns.inspect(|ns| recorder.resolved(*ns));
-        recorder.dialled(&loadline_record::Dial { connect_ns, tls_ns });
-    }
-
-    /// True if bytes sent or received now belong to the measured part of the run.
-    pub(crate) fn counts_bytes(&self) -> bool {
-        let begin_ns = self.begin_ns.get();
-        begin_ns > 0 && self.host.now_ns() >= self.zero_ns.get()
-    }
-
-    /// Suspends coalescing, because a user waits for more than one whole response: the loop reads
-    /// all bytes as they arrive, until the supervisor sets the coalescing again.
-    #[inline]
-    pub(crate) fn suspend_coalescing(&self) {
-        if self.coalescing.suspend() && self.pacer.is_open() && self.is_alone {
-            self.host.set_coalescing(Coalescing::Off);
-        }
-    }
-
     /// Returns the instant at which an arrival will find no user free, if none becomes free until
     /// then; `None` if that requires no action, because no user can be added and the arrival is not
     /// dropped. A free user takes the next arrival at once and waits for it, so if an arrival is
@@ -258,7 +206,7 @@ impl<H: Host> Worker<H> {
     #[inline]
     pub(crate) fn one_is_busy(&self) {
         if self.pacer.drops_late {
-            self.free_users.one_less(self.host.now_ns());
+            self.free_users.one_less(self.host().now_ns());
         }
     }
 
@@ -266,7 +214,7 @@ impl<H: Host> Worker<H> {
     #[inline]
     pub(crate) fn one_is_free(&self) {
         if self.pacer.drops_late {
-            let now_ns = self.host.now_ns();
+            let now_ns = self.host().now_ns();
             let first_ns = self.next_shortage_ns();
             self.free_users
                 .one_more(now_ns, first_ns.is_some_and(|at_ns| at_ns < now_ns));
@@ -306,7 +254,7 @@ impl<H: Host> Worker<H> {
     /// has a number of iterations, or it is the time in which they finish their iterations.
     fn has_begun_all(&self) -> bool {
         let last_ns = self.begin_ns.get().saturating_add(self.pacer.end_ns);
-        let finishes = self.pacer.graceful_ns > 0 && self.host.now_ns() >= last_ns;
+        let finishes = self.pacer.graceful_ns > 0 && self.host().now_ns() >= last_ns;
         finishes || self.pacer.iterations_per_user.is_some()
     }
 

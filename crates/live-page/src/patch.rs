@@ -25,7 +25,7 @@ pub struct Patch {
     #[serde(rename = "in", skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<BTreeMap<String, Patch>>"))]
     pub within: BTreeMap<String, Patch>,
-    /// Elements that are added behind the list.
+    /// Elements that are appended to the list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(type = "unknown[]", optional))]
     pub add: Vec<Value>,

@@ -173,8 +173,11 @@ fn read(words: &[OsString]) -> Result<Line, clap::Error> {
 
 /// All declarations, for the manual and the completions.
 pub(crate) fn command() -> clap::Command {
-    let line = Line::command().mut_subcommand("capacity", capacity::adapt);
-    line.mut_subcommand("versus", versus::adapt)
+    Line::command().mut_subcommands(|command| match command.get_name() {
+        "capacity" => capacity::adapt(command),
+        "versus" => versus::adapt(command),
+        _ => command,
+    })
 }
 
 /// Flags that a plan file can give: those of a run, and what may stand with them.

@@ -9,7 +9,7 @@
 //!   `resolve/outputs.rs`
 //! - the flags that `-h` shows, and the groups of `--help`: `flags/help.rs`
 //! - the answers to a command line with a mistake: `flags/refusal.rs`; words and flags of other
-//!   tools `flags/foreign.rs`, `flags/stray.rs`, `flags/run/place.rs`
+//!   tools `flags/foreign.rs`, `flags/stray.rs`, `flags/run/target_word.rs`
 //! - a plan file: `plan_file.rs`, its scenarios `plan_file/scenario.rs` (`OF_WHOLE_RUN`) and
 //!   `resolve/scenarios.rs` (`refuse_contradictions`, `completed`), its variables
 //!   `plan_file/variables.rs`

@@ -76,14 +76,14 @@ pub(crate) enum NoOutput {
     /// There is no such format, or no file after it.
     #[error(
         "`{0}` is not an output. Write text, json, csv, html, sqlite, junit, markdown or github, \
-         and =FILE behind it to write a file."
+         and =FILE after it to write a file."
     )]
     Unknown(String),
     /// Neither a report nor an exporter.
     #[error(
         "`{0}` is not an output. Write text, json, csv, html, sqlite, junit, markdown or github, \
-         and =FILE behind it to write a file; or prometheus-rw, influxdb, otlp, otlp-grpc, statsd, \
-         dogstatsd, scrape or webhook, and =ADDRESS behind it, to send metrics."
+         and =FILE after it to write a file; or prometheus-rw, influxdb, otlp, otlp-grpc, statsd, \
+         dogstatsd, scrape or webhook, and =ADDRESS after it, to send metrics."
     )]
     NothingGivenOut(String),
     /// A database on stdout.

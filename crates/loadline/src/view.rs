@@ -11,7 +11,7 @@
 
 mod backend;
 mod choice;
-mod said;
+mod redirected_streams;
 pub(crate) mod screen;
 pub(crate) mod suspension;
 

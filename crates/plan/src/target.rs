@@ -23,7 +23,7 @@ pub enum TargetProblem {
     #[error("it looks like a number, which {0}.")]
     Number(NumberHint),
     /// A base URL with a query.
-    #[error("a base has no query; leave out what stands behind the question mark.")]
+    #[error("a base has no query; leave out what follows the question mark.")]
     Query,
     /// Port 0, which no server listens on.
     #[error("nothing listens on port 0.")]
@@ -60,7 +60,7 @@ impl fmt::Display for NumberHint {
             true => "--duration (-d)",
             false => "--rate (-r)",
         };
-        write!(f, "belongs behind a flag such as {flag}")?;
+        write!(f, "belongs after a flag such as {flag}")?;
         match text.parse::<u16>() {
             Ok(port) if port > 0 => write!(f, "; a port is written http://127.0.0.1:{port}/"),
             _ => Ok(()),
@@ -439,11 +439,11 @@ mod tests {
             ),
             (
                 "10s",
-                "it looks like a number, which belongs behind a flag such as --duration (-d).",
+                "it looks like a number, which belongs after a flag such as --duration (-d).",
             ),
             (
                 "2.5k",
-                "it looks like a number, which belongs behind a flag such as --rate (-r).",
+                "it looks like a number, which belongs after a flag such as --rate (-r).",
             ),
             ("user,password", "`user,password` is no host"),
             ("a=b.c", "`a=b.c` is no host"),

@@ -72,7 +72,7 @@ pub trait Observer {
     }
 
     /// Receives the same begin, intervals and end as data that may be kept and sent to another
-    /// thread, each behind the call with borrowed data. Called if [`Wants::news`].
+    /// thread, each after the call with borrowed data. Called if [`Wants::news`].
     ///
     /// # Errors
     /// See [`Observed`].

@@ -151,7 +151,7 @@ local function utf8(code)
       0x80 + floor(code / 0x40) % 0x40, 0x80 + code % 0x40)
 end
 
--- The character that the escape behind a backslash and `u` stands for, and the place behind it;
+-- The character that the escape after a backslash and `u` stands for, and the place after it;
 -- nothing if it stands for none.
 local function unicode(text, place)
    local high = tonumber(text:match("^%x%x%x%x", place) or "", 16)
@@ -200,7 +200,7 @@ end
 
 local special_numbers = { ["nan"] = 0 / 0, ["inf"] = huge, ["infinity"] = huge }
 
--- A number as C's `strtod` reads it, and the place behind it; nothing if there is none.
+-- A number as C's `strtod` reads it, and the place after it; nothing if there is none.
 local function read_number(settings, text, place)
    local _, last = find(text, "^[+-]?0[xX]%x+", place)
    if not last then

@@ -42,7 +42,7 @@
 //! - names and metrics of a script: `names.rs`, `metrics.rs`
 //! - the arguments of `done`: `samples.rs`
 //! - errors: `error.rs`, `failure.rs`
-//! - scripts in other processes: `packed.rs`, their files `files.rs`, their errors `raising.rs`
+//! - scripts in other processes: `packed.rs`, their files `files.rs`, their errors `error_tally.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -51,6 +51,7 @@ mod answer;
 mod cell;
 mod debug_info;
 mod error;
+mod error_tally;
 mod failure;
 mod files;
 mod language;
@@ -58,7 +59,6 @@ mod metrics;
 mod names;
 mod options;
 mod packed;
-mod raising;
 mod request;
 mod samples;
 mod scenario;

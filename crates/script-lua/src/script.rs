@@ -2,18 +2,18 @@
 
 use crate::cell::ThreadCell;
 use crate::error::{During, Error, ScriptError};
+use crate::error_tally::ErrorTally;
 use crate::failure::Failure;
 use crate::files::Files;
 use crate::names::Naming;
 use crate::options::{Broken, Flavour, Options};
 use crate::packed::{Packed, Settled};
-use crate::raising::Raising;
 use crate::request;
 use crate::samples::Figures;
 use crate::scenario::{Callbacks, Scripted, ThreadContext};
 use crate::state::State;
 use crate::url_text::UrlText;
-use loadline_script::OnError;
+use loadline_script::{OnError, WithTally};
 use mlua::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -110,11 +110,11 @@ impl Script {
     /// the script raised.
     pub(crate) fn raising_scenarios(
         &self,
-    ) -> impl Fn(u32) -> Raising<Scripted> + Send + Sync + use<> + 'static {
+    ) -> impl Fn(u32) -> WithTally<Scripted, ErrorTally> + Send + Sync + use<> + 'static {
         let (users, failure) = (self.scenarios(), Arc::clone(&self.failure));
-        move |worker| Raising {
+        move |worker| WithTally {
             users: users(worker),
-            failure: Arc::clone(&failure),
+            counts: ErrorTally(Arc::clone(&failure)),
         }
     }
 
@@ -129,7 +129,8 @@ impl Script {
     }
 
     /// True if no function of the script is called during the run.
-    pub fn is_static(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_static(&self) -> bool {
         !self.callbacks.request && !self.callbacks.response && !self.callbacks.delay
     }
 

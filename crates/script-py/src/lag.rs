@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The interval of the hub's beats, and of the thread's checks.
 const BEAT: Duration = Duration::from_millis(25);
 /// The time without a beat after which a lag is reported.
-const PATIENCE_NS: u64 = 100_000_000;
+const NOTICEABLE_NS: u64 = 100_000_000;
 const NS_PER_MS: f64 = 1e6;
 
 /// The time of the last beat, on `CLOCK_MONOTONIC`.
@@ -84,7 +84,7 @@ fn beat() {
     let now_ns = monotonic_ns();
     let last_ns = LAST_BEAT_NS.swap(now_ns, Ordering::Relaxed);
     let late_ns = now_ns.saturating_sub(last_ns);
-    if late_ns > PATIENCE_NS {
+    if late_ns > NOTICEABLE_NS {
         lag().add(last_ns, late_ns - BEAT.as_nanos() as u64);
     }
 }
@@ -168,7 +168,7 @@ fn look(ident: u64) {
             .as_ref()
             .is_some_and(|(known, _)| *known == beat_ns)
     };
-    if late_ns <= PATIENCE_NS || is_known() {
+    if late_ns <= NOTICEABLE_NS || is_known() {
         return;
     }
     let place = Python::try_attach(|py| place(py, ident).ok()).flatten();

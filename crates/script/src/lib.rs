@@ -26,14 +26,17 @@
 //!
 //! - the interface of a language: `Language` and `Script` in `lib.rs`
 //! - errors of scripts: `error.rs`; those that other processes raise `raised.rs`
+//! - a tally that the users of a scenario do not count themselves: `with_tally.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod error;
 mod raised;
+mod with_tally;
 
 pub use error::{LoadError, ScriptError};
 pub use raised::Raised;
+pub use with_tally::{TallySource, WithTally};
 
 use loadline_engine::{Detail, Launch, Run, StartError};
 use loadline_plan::Plan;

@@ -7,12 +7,12 @@
 //! conclusion. All intervals together hold at 95 %: two equal runs are called different in one case
 //! of twenty, however many figures there are.
 
-mod asked;
 mod conditions;
 mod fit;
 mod looks;
 mod metrics;
 mod names;
+mod rule_figures;
 mod tolerance;
 mod visible;
 
@@ -171,7 +171,7 @@ impl Comparison {
             base_failed: failed(base.iter().map(|run| run.run.summary())),
             with_failed: failed(with.iter().map(|run| run.run.summary())),
             names: ComparedNames::of(base, with),
-            asked: asked::of(base, with, rules),
+            asked: rule_figures::of(base, with, rules),
             metrics: ComparedMetrics::of(
                 base.iter().map(|run| run.run.summary()),
                 with.iter().map(|run| run.run.summary()),
@@ -233,7 +233,7 @@ impl Comparison {
             base_failed: failed(base.iter().copied()),
             with_failed: failed(with.iter().copied()),
             names: ComparedNames::of_pairs(base, with),
-            asked: asked::of_pairs(base, with, rules),
+            asked: rule_figures::of_pairs(base, with, rules),
             metrics: ComparedMetrics::of(base.iter().copied(), with.iter().copied()),
         })
     }

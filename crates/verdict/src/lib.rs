@@ -26,7 +26,8 @@
 //! - where the transient ends: `transient.rs`
 //! - a comparison: `comparison.rs`, which runs `comparison/fit.rs`, what else differs
 //!   `comparison/conditions.rs`, tolerances `comparison/tolerance.rs`; by name
-//!   `comparison/names.rs`, `comparison/asked.rs`; with a run that goes on `comparison/looks.rs`
+//!   `comparison/names.rs`, `comparison/rule_figures.rs`; with a run that goes on
+//!   `comparison/looks.rs`
 //! - what differs from run to run, and the history of a figure: `spread.rs`, `trend.rs`
 //! - the judgement of a run that goes on: `so_far.rs`
 //! - what is wrong with a machine: `machine.rs`

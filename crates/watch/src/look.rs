@@ -208,11 +208,6 @@ impl Watcher {
         self.proc.links_read()
     }
 
-    /// True if at least one watched process still exists.
-    pub fn has_anything(&self) -> bool {
-        self.trees.iter().any(Tree::is_there)
-    }
-
     /// Reads the list of processes, regardless of the budget.
     fn refresh(&mut self) {
         let _ = self.table.refresh(&self.proc);

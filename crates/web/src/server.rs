@@ -27,9 +27,9 @@ use tokio::time::{sleep, timeout};
 /// The most connections at once; further ones are closed at once.
 pub const MOST_CONNECTIONS: usize = 256;
 /// How long a connection may take for the head of a request, and may be idle before it.
-const HEAD_PATIENCE: Duration = Duration::from_secs(30);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the body of a request may take.
-const BODY_PATIENCE: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause before a wrong secret is refused: secrets can't be tried at speed.
 const DENIAL: Duration = Duration::from_millis(300);
 /// The pause after a failure to accept a connection, for example for lack of descriptors.
@@ -167,7 +167,7 @@ async fn converse(stream: TcpStream, responder: Arc<Responder>) {
     let mut server = http1::Builder::new();
     server
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
+        .header_read_timeout(HEAD_TIMEOUT)
         .title_case_headers(responder.rules.title_case);
     let service = service_fn(move |request| respond(request, Arc::clone(&responder), is_loopback));
     let connection = server.serve_connection(TokioIo::new(Patient::new(stream)), service);
@@ -251,7 +251,7 @@ impl Responder {
     /// Receives the rest of a request, and has it answered on a thread of the pool.
     async fn ask(self: Arc<Self>, request: hyper::Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
-        let received = timeout(BODY_PATIENCE, self.receive(body, head.uri.path()));
+        let received = timeout(BODY_TIMEOUT, self.receive(body, head.uri.path()));
         let body = match received.await {
             Ok(Ok(body)) => body,
             Ok(Err(refusal)) => return self.refuse(refusal),

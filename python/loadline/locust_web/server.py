@@ -16,7 +16,7 @@ _MOST_CONNECTIONS = 256
 _MOST_BODY_BYTES = 1_000_000
 # Seconds in which the head of a request, or its body, must have come, that a connection may be
 # idle, and that a client may take nothing of an answer.
-_PATIENCE = 30
+_TIMEOUT = 30
 
 _TOO_LONG = "The body is longer than this server takes.\n"
 _CUT_OFF = "The body did not come as a whole: send it again.\n"
@@ -25,12 +25,12 @@ _CUT_OFF = "The body did not come as a whole: send it again.\n"
 class _Handler(pywsgi.WSGIHandler):
     def handle(self):
         """Serve one connection."""
-        self.socket.settimeout(_PATIENCE)
+        self.socket.settimeout(_TIMEOUT)
         super().handle()
 
     def read_request(self, raw_requestline):
         """Read the head of a request."""
-        with gevent.Timeout(_PATIENCE, ValueError("the head of the request did not come")):
+        with gevent.Timeout(_TIMEOUT, ValueError("the head of the request did not come")):
             return super().read_request(raw_requestline)
 
 
@@ -53,7 +53,7 @@ class Server(pywsgi.WSGIServer):
 
     def wrap_socket_and_handle(self, client_socket, address):
         """Begin TLS on a connection."""
-        client_socket.settimeout(_PATIENCE)
+        client_socket.settimeout(_TIMEOUT)
         try:
             super().wrap_socket_and_handle(client_socket, address)
         except OSError as e:
@@ -73,7 +73,7 @@ def receive(environ):
     except ValueError:
         return None, Answer(_CUT_OFF, 400)
     try:
-        with gevent.Timeout(_PATIENCE, OSError("too slow")):
+        with gevent.Timeout(_TIMEOUT, OSError("too slow")):
             body = environ["wsgi.input"].read(_MOST_BODY_BYTES + 1)
     except OSError:
         return None, Answer(_CUT_OFF, 400)

@@ -7,12 +7,13 @@
 
 use super::carry_out;
 use super::http1::{finish, judge, open_new, standing, tell_carrier};
-use super::in_flight::{ExchangeEnd, InFlightBatch};
+use super::in_flight::{ExchangeEnd, InFlightBatch, Progress};
+use crate::account::Account;
 use crate::batch::{Batch, Part, Resend};
 use crate::failure::{Broken, Failure, broken_connection};
+use crate::network::Network;
 use crate::observer::{ExchangeEvent, Observer};
 use crate::pool::OpenConnection;
-use crate::user::User;
 use loadline_metrics::SeriesId;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
@@ -35,7 +36,7 @@ pub trait Protocol<H: Host> {
     /// The reason why the exchange failed.
     fn talk<O: Observer>(
         &mut self,
-        conversation: &mut Conversation<'_, '_, H, O>,
+        conversation: &mut Conversation<'_, H, O>,
     ) -> impl Future<Output = Result<Ending, Interruption>>;
 }
 
@@ -76,10 +77,15 @@ impl Interruption {
 
 /// The connection of an exchange, as its [`Protocol`] has it. Dropping its future cancels the
 /// exchange.
-pub struct Conversation<'c, 'b, H: Host, O> {
-    open: &'c mut OpenConnection<H>,
-    in_flight: &'c mut InFlightBatch<'b, H>,
-    observer: &'c mut O,
+pub struct Conversation<'a, H: Host, O> {
+    network: &'a Network<H>,
+    open: &'a mut OpenConnection<H>,
+    observer: &'a mut O,
+    /// The begin of the exchange, on the host's clock.
+    begun_ns: u64,
+    /// True if the exchange belongs to the measured part of the run.
+    is_counted: bool,
+    progress: &'a mut Progress,
     bytes_out: u64,
     /// The arrival of bytes, if nothing was sent after it.
     arrival: Option<Arrival>,
@@ -93,10 +99,10 @@ struct Arrival {
     wakeup_ns: u64,
 }
 
-impl<H: Host, O: Observer> Conversation<'_, '_, H, O> {
+impl<H: Host, O: Observer> Conversation<'_, H, O> {
     /// Returns the host: its clock and timers.
     pub fn host(&self) -> &H {
-        &self.in_flight.user.worker.host
+        &self.network.host
     }
 
     /// True if the connection has served an exchange before, so that it needs no greeting.
@@ -107,7 +113,7 @@ impl<H: Host, O: Observer> Conversation<'_, '_, H, O> {
     /// Sets the instant at which an operation that still waits fails with a timeout, instead of the
     /// exchange's timeout. Nanoseconds on the host's clock.
     pub fn set_deadline(&mut self, at_ns: u64) {
-        self.in_flight.deadline_ns = at_ns;
+        self.progress.deadline_ns = at_ns;
         self.open.connection.set_deadline(at_ns);
     }
 
@@ -128,9 +134,9 @@ impl<H: Host, O: Observer> Conversation<'_, '_, H, O> {
     /// # Errors
     /// If the connection fails, or the deadline is over.
     pub async fn receive(&mut self, into: &mut Vec<u8>) -> Result<usize, Interruption> {
-        let user = self.in_flight.user;
+        let network = self.network;
         let received = poll_fn(|cx| {
-            let mut scratch = user.worker.dialler.scratch.borrow_mut();
+            let mut scratch = network.dialler.scratch.borrow_mut();
             let received = self.open.connection.poll_recv(cx, &mut scratch);
             if let Poll::Ready(Ok(Received { bytes, .. })) = &received {
                 into.extend_from_slice(scratch.received(*bytes));
@@ -149,12 +155,11 @@ impl<H: Host, O: Observer> Conversation<'_, '_, H, O> {
     /// Reports an event to the observer: at the arrival of the last bytes, or now if bytes were
     /// sent after that.
     pub fn event(&mut self, name: &str, bytes: &[u8]) {
-        let worker = &self.in_flight.user.worker;
         let arrived_ns = self.arrival.map(|arrival| arrival.at_ns);
-        let at_ns = arrived_ns.unwrap_or_else(|| worker.host.now_ns());
+        let at_ns = arrived_ns.unwrap_or_else(|| self.network.host.now_ns());
         self.observer.event(&ExchangeEvent {
             name,
-            at_ns: at_ns.saturating_sub(worker.zero_ns.get()),
+            at_ns: at_ns.saturating_sub(self.network.zero_ns.get()),
             bytes,
         });
     }
@@ -162,7 +167,7 @@ impl<H: Host, O: Observer> Conversation<'_, '_, H, O> {
     /// Returns the interruption by a server that has closed the connection too early.
     pub fn cut_off(&self) -> Interruption {
         let failure = Failure::new(ErrorKind::Read, CUT_OFF);
-        let is_unread = self.open.served > 0 && self.in_flight.bytes_in == 0;
+        let is_unread = self.open.served > 0 && self.progress.bytes_in == 0;
         Interruption(match is_unread {
             true => Broken::Ended(failure),
             false => Broken::Failed(failure),
@@ -170,28 +175,26 @@ impl<H: Host, O: Observer> Conversation<'_, '_, H, O> {
     }
 
     fn interruption(&self, kind: ErrorKind, error: &io::Error) -> Interruption {
-        let answering = self.in_flight.bytes_in > 0;
+        let answering = self.progress.bytes_in > 0;
         Interruption(broken_connection(self.open, answering, kind, error))
     }
 
     fn count_sent(&mut self, bytes: u64) {
-        let worker = &self.in_flight.user.worker;
         if O::WANTS_SENT {
-            self.in_flight.sent_ns = worker.host.now_ns();
+            self.progress.sent_ns = self.network.host.now_ns();
         }
         self.arrival = None;
         self.bytes_out += bytes;
-        if self.in_flight.is_counted() {
-            worker.recorder.borrow_mut().transmitted(bytes);
+        if self.is_counted {
+            self.network.recorder.borrow_mut().transmitted(bytes);
         }
     }
 
     fn count_received(&mut self, received: Received) {
-        let worker = &self.in_flight.user.worker;
-        let now_ns = worker.host.now_ns();
+        let now_ns = self.network.host.now_ns();
         let at_ns = received.at_ns.unwrap_or(now_ns);
         // The kernel's timestamp is of another clock.
-        let at_ns = at_ns.clamp(self.in_flight.begun_ns, now_ns);
+        let at_ns = at_ns.clamp(self.begun_ns, now_ns);
         self.arrival = Some(Arrival {
             at_ns,
             wakeup_ns: now_ns - at_ns,
@@ -199,19 +202,19 @@ impl<H: Host, O: Observer> Conversation<'_, '_, H, O> {
         if received.bytes == 0 {
             return;
         }
-        if self.in_flight.is_counted() {
-            let mut recorder = worker.recorder.borrow_mut();
+        if self.is_counted {
+            let mut recorder = self.network.recorder.borrow_mut();
             recorder.received(received.bytes as u64);
         }
-        self.in_flight.first_byte_ns.get_or_insert(at_ns);
-        self.in_flight.bytes_in += received.bytes as u64;
+        self.progress.first_byte_ns.get_or_insert(at_ns);
+        self.progress.bytes_in += received.bytes as u64;
     }
 }
 
 /// Runs an exchange of a protocol, over an idle connection of the user or a new one; returns its
 /// outcome.
-pub(crate) async fn converse<H: Host, P: Protocol<H>, O: Observer>(
-    user: &User<H>,
+pub(crate) async fn converse<A: Account, P: Protocol<A::Host>, O: Observer>(
+    account: &A,
     opening: Opening,
     protocol: &mut P,
     observer: &mut O,
@@ -231,9 +234,9 @@ pub(crate) async fn converse<H: Host, P: Protocol<H>, O: Observer>(
         resend: opening.resend,
     };
     carry_out(
-        user,
+        account,
         batch,
-        user.worker.timeout_ns,
+        account.connections().network.timeout_ns,
         observer,
         async |in_flight, observer| attempt(in_flight, protocol, observer).await,
     )
@@ -241,25 +244,28 @@ pub(crate) async fn converse<H: Host, P: Protocol<H>, O: Observer>(
 }
 
 /// Lets a protocol talk on a connection until its exchange has ended.
-async fn attempt<H: Host, P: Protocol<H>, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+async fn attempt<A: Account, P: Protocol<A::Host>, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, A>,
     protocol: &mut P,
     observer: &mut O,
 ) -> Result<(), Broken> {
-    in_flight.user.worker.suspend_coalescing();
-    let mut open = match standing(in_flight.user, in_flight.batch.endpoint) {
+    in_flight.network().suspend_coalescing();
+    let mut open = match standing(in_flight.connections(), in_flight.batch.endpoint) {
         Some(open) => open,
         None => open_new(in_flight, observer).await?,
     };
     if O::WANTS_CARRIER {
         tell_carrier(&open, observer);
     }
-    open.connection.set_deadline(in_flight.deadline_ns);
+    open.connection.set_deadline(in_flight.progress.deadline_ns);
     in_flight.attempt(open.connection.taken());
     let mut conversation = Conversation {
+        network: in_flight.network(),
         open: &mut open,
-        in_flight: &mut *in_flight,
         observer: &mut *observer,
+        begun_ns: in_flight.begun.at_ns,
+        is_counted: in_flight.is_counted(),
+        progress: &mut in_flight.progress,
         bytes_out: 0,
         arrival: None,
     };
@@ -279,14 +285,14 @@ async fn attempt<H: Host, P: Protocol<H>, O: Observer>(
 
 /// Returns the end of an exchange: the arrival of its last bytes, or now if bytes were sent after
 /// that.
-fn ended<H: Host>(
-    in_flight: &InFlightBatch<'_, H>,
+fn ended<A: Account>(
+    in_flight: &InFlightBatch<'_, A>,
     ending: Ending,
     bytes_out: u64,
     arrival: Option<Arrival>,
 ) -> ExchangeEnd {
     let arrival = arrival.unwrap_or_else(|| Arrival {
-        at_ns: in_flight.user.worker.host.now_ns(),
+        at_ns: in_flight.network().host.now_ns(),
         wakeup_ns: 0,
     });
     ExchangeEnd {

@@ -48,12 +48,13 @@ mod sending;
 
 use super::in_flight::InFlightBatch;
 use super::{CLOSE_WAIT_NS, end, is_over, let_others_run, refuse};
+use crate::account::{Account, SocketOf};
 use crate::batch::{Batch, Resend};
+use crate::connections::Connections;
 use crate::failure::{Broken, Failure, broken_connection};
+use crate::network::Network;
 use crate::observer::{Carrier, Observer};
 use crate::pool::OpenConnection;
-use crate::user::User;
-use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
 use loadline_transport::{Connection, DialOptions};
@@ -70,23 +71,23 @@ const SURELY_SENT_AT_ONCE: usize = 16 * 1024;
 /// the last exchange.
 // One future for the path of nearly every request; rare cases are boxed, or their state would make
 // every user's task half as large again.
-pub(super) async fn send<H: Host, O: Observer>(
-    user: &User<H>,
+pub(super) async fn send<A: Account, O: Observer>(
+    account: &A,
     batch: Batch<'_>,
     timeout_ns: u64,
     observer: &mut O,
 ) -> Outcome {
-    let place = match user.worker.shared {
+    let place = match account.connections().network.shared {
         None => None,
-        Some(_) => Box::pin(user.place()).await,
+        Some(_) => Box::pin(account.place()).await,
     };
-    if user.is_drained() {
+    if account.is_drained() {
         drop(place);
-        return refuse(user).await;
+        return refuse(account).await;
     }
-    let mut in_flight = InFlightBatch::begin(user, batch, timeout_ns);
+    let mut in_flight = InFlightBatch::begin(account, batch, timeout_ns);
     loop {
-        let opened = match standing(user, batch.endpoint) {
+        let opened = match standing(account.connections(), batch.endpoint) {
             Some(open) => Ok(open),
             None => Box::pin(open_new(&mut in_flight, observer)).await,
         };
@@ -108,7 +109,7 @@ pub(super) async fn send<H: Host, O: Observer>(
                 Ok(()) => {
                     sent(&mut open, &mut in_flight, O::WANTS_SENT);
                     let mut reading = Reading {
-                        worker: &user.worker,
+                        network: in_flight.network(),
                         open: &mut open,
                         in_flight: &mut in_flight,
                         observer,
@@ -135,16 +136,16 @@ pub(super) async fn send<H: Host, O: Observer>(
     let wait_ns = end(&in_flight, place);
     drop(in_flight);
     if wait_ns > 0 {
-        Box::pin(user.pause(wait_ns)).await;
+        Box::pin(account.pause(wait_ns)).await;
     }
     last
 }
 
 /// Sends the remaining requests of a batch on a connection, and reads their responses: one attempt
 /// of [`send`], for a batch whose protocol was negotiated by its dial.
-pub(super) async fn carry<H: Host, O: Observer>(
-    mut open: Box<OpenConnection<H>>,
-    in_flight: &mut InFlightBatch<'_, H>,
+pub(super) async fn carry<A: Account, O: Observer>(
+    mut open: Box<OpenConnection<A::Host>>,
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
 ) -> Result<(), Broken> {
     if O::WANTS_CARRIER {
@@ -161,9 +162,9 @@ pub(super) async fn carry<H: Host, O: Observer>(
 
 /// Sends the remaining requests of a batch and reads their responses. Returns true if the
 /// connection can serve another batch.
-async fn carry_rest<H: Host, O: Observer>(
-    open: &mut OpenConnection<H>,
-    in_flight: &mut InFlightBatch<'_, H>,
+async fn carry_rest<A: Account, O: Observer>(
+    open: &mut OpenConnection<A::Host>,
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
 ) -> Result<bool, Broken> {
     let mut rest = begin_attempt(open, in_flight);
@@ -174,9 +175,8 @@ async fn carry_rest<H: Host, O: Observer>(
         .await
         .map_err(|error| broken_connection(open, false, ErrorKind::Write, &error))?;
     sent(open, in_flight, O::WANTS_SENT);
-    let worker = &in_flight.user.worker;
     let mut reading = Reading {
-        worker,
+        network: in_flight.network(),
         open,
         in_flight,
         observer,
@@ -186,9 +186,9 @@ async fn carry_rest<H: Host, O: Observer>(
 
 /// Decides whether the remaining requests of a batch are sent again after their connection broke.
 #[cold]
-pub(super) fn judge<H: Host>(
-    open: &OpenConnection<H>,
-    in_flight: &mut InFlightBatch<'_, H>,
+pub(super) fn judge<A: Account>(
+    open: &OpenConnection<A::Host>,
+    in_flight: &mut InFlightBatch<'_, A>,
     broken: Broken,
 ) -> Broken {
     let connection = &open.connection;
@@ -226,14 +226,14 @@ pub(super) fn tell_carrier<H: Host, O: Observer>(open: &OpenConnection<H>, obser
 
 /// Begins to send the remaining requests of a batch on a connection, and returns their bytes.
 #[inline(always)]
-fn begin_attempt<'a, H: Host>(
-    open: &OpenConnection<H>,
-    in_flight: &mut InFlightBatch<'a, H>,
+fn begin_attempt<'a, A: Account>(
+    open: &OpenConnection<A::Host>,
+    in_flight: &mut InFlightBatch<'a, A>,
 ) -> &'a [u8] {
-    open.connection.set_deadline(in_flight.deadline_ns);
+    open.connection.set_deadline(in_flight.progress.deadline_ns);
     in_flight.attempt(open.connection.taken());
     in_flight.served_before = Some(open.served);
-    in_flight.is_sampled = in_flight.user.worker.sampling.picks() && in_flight.may_be_split();
+    in_flight.is_sampled = in_flight.network().sampling.picks() && in_flight.may_be_split();
     if in_flight.is_sampled {
         open.connection.stamp_next_send();
     }
@@ -242,103 +242,111 @@ fn begin_attempt<'a, H: Host>(
 
 /// Counts all bytes as sent, and prepares the parser for the responses.
 #[inline(always)]
-fn sent<H: Host>(
-    open: &mut OpenConnection<H>,
-    in_flight: &mut InFlightBatch<'_, H>,
+fn sent<A: Account>(
+    open: &mut OpenConnection<A::Host>,
+    in_flight: &mut InFlightBatch<'_, A>,
     wants_sent: bool,
 ) {
-    let worker = &in_flight.user.worker;
+    let network = in_flight.network();
     if wants_sent {
-        in_flight.sent_ns = worker.host.now_ns();
+        in_flight.progress.sent_ns = network.host.now_ns();
     }
     in_flight.sendings += 1;
     let counted = in_flight.counted_bytes();
-    worker.recorder.borrow_mut().transmitted(counted);
+    network.recorder.borrow_mut().transmitted(counted);
     expect_answers(open, in_flight, true);
 }
 
 #[inline(always)]
-fn expect_answers<H: Host>(
-    open: &mut OpenConnection<H>,
-    in_flight: &InFlightBatch<'_, H>,
+fn expect_answers<A: Account>(
+    open: &mut OpenConnection<A::Host>,
+    in_flight: &InFlightBatch<'_, A>,
     is_short: bool,
 ) {
     if let Some(part) = in_flight.next_part() {
         open.parser.begin(part.expect);
     }
     let is_gathered = in_flight.batch.parts.len() > 1 || open.gathering.is_some();
-    if in_flight.user.worker.gathers_batches && is_gathered {
+    if in_flight.network().gathers_batches && is_gathered {
         gather(open, in_flight, is_short);
     }
 }
 
 /// Sends more than surely fits into the socket's buffer, and reads the responses meanwhile.
-async fn carry_long<H: Host, O: Observer>(
-    open: &mut OpenConnection<H>,
-    in_flight: &mut InFlightBatch<'_, H>,
+async fn carry_long<A: Account, O: Observer>(
+    open: &mut OpenConnection<A::Host>,
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
     rest: &[u8],
 ) -> Result<bool, Broken> {
-    let worker = &*in_flight.user.worker;
-    worker.suspend_coalescing();
+    let network = in_flight.network();
+    network.suspend_coalescing();
     in_flight.sendings += 1;
     let counted = in_flight.counted_bytes();
     expect_answers(open, in_flight, false);
     let mut sending = Sending::new(rest, in_flight.batch.tail);
     let mut reading = Reading {
-        worker,
+        network,
         open,
         in_flight,
         observer,
     };
     let reusable = sending.send_and_read(&mut reading).await?;
     let sent = counted.saturating_sub(sending.unsent());
-    worker.recorder.borrow_mut().transmitted(sent);
+    network.recorder.borrow_mut().transmitted(sent);
     Ok(reusable)
 }
 
 /// Ends a batch after all its responses, and returns its connection.
 #[inline(always)]
-pub(super) fn finish<H: Host>(
-    in_flight: &InFlightBatch<'_, H>,
-    mut open: Box<OpenConnection<H>>,
+pub(super) fn finish<A: Account>(
+    in_flight: &InFlightBatch<'_, A>,
+    mut open: Box<OpenConnection<A::Host>>,
     reusable: bool,
 ) {
     if let Some(gathering) = &mut open.gathering {
-        gathering.end(in_flight.ended_ns - in_flight.begun_ns);
+        gathering.end(in_flight.ended_ns - in_flight.begun.at_ns);
     }
-    put_back(in_flight.user, in_flight.batch.endpoint, open, reusable);
-    in_flight.user.backoff.succeeded();
+    let connections = in_flight.connections();
+    put_back(connections, in_flight.batch.endpoint, open, reusable);
+    connections.backoff.succeeded();
 }
 
 /// Has the loop wake up when all responses of a batch have arrived, if their length can be
 /// predicted.
-fn gather<H: Host>(open: &mut OpenConnection<H>, in_flight: &InFlightBatch<'_, H>, is_short: bool) {
+fn gather<A: Account>(
+    open: &mut OpenConnection<A::Host>,
+    in_flight: &InFlightBatch<'_, A>,
+    is_short: bool,
+) {
     let gathering = open.gathering.get_or_insert_default();
     let may_gather = is_short && in_flight.is_whole_pipeline();
     if let Some(bytes) = gathering.begin(may_gather) {
         open.connection.hear_from(bytes);
     }
-    if let Some(until_ns) = gathering.until_ns(in_flight.begun_ns) {
+    if let Some(until_ns) = gathering.until_ns(in_flight.begun.at_ns) {
         open.connection
-            .set_deadline(until_ns.min(in_flight.deadline_ns));
+            .set_deadline(until_ns.min(in_flight.progress.deadline_ns));
     }
 }
 
 /// Returns an idle connection of the user, unless the server has closed it or has sent unsolicited
 /// bytes: these are no response to the next request (RFC 9112, section 9.2).
 #[inline(always)]
-pub(super) fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<OpenConnection<H>>> {
+pub(super) fn standing<H: Host>(
+    connections: &Connections<H>,
+    endpoint: usize,
+) -> Option<Box<OpenConnection<H>>> {
     loop {
-        let mut open = user.pool().take(endpoint)?;
+        let mut open = connections.pool().take(endpoint)?;
         let connection = &mut open.connection;
-        let spoke = connection.may_receive() && speaks_unasked(connection, &user.worker);
+        let spoke = connection.may_receive() && speaks_unasked(connection, &connections.network);
         if !spoke && !open.connection.peer_closed() {
             return Some(open);
         }
         // The loss of a connection that was dialled ahead and never served is not repaired.
         if open.served > 0 {
-            user.pool().lose(endpoint);
+            connections.pool().lose(endpoint);
         }
     }
 }
@@ -346,9 +354,9 @@ pub(super) fn standing<H: Host>(user: &User<H>, endpoint: usize) -> Option<Box<O
 /// True if an idle connection has more to read than line ends, which some servers send after a
 /// response.
 #[cold]
-fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Worker<H>) -> bool {
+fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, network: &Network<H>) -> bool {
     connection.set_deadline(u64::MAX);
-    let mut scratch = worker.dialler.scratch.borrow_mut();
+    let mut scratch = network.dialler.scratch.borrow_mut();
     let cx = &mut Context::from_waker(Waker::noop());
     let mut received = connection.poll_recv(cx, &mut scratch);
     if received.is_pending() && connection.may_receive() {
@@ -361,7 +369,7 @@ fn speaks_unasked<H: Host>(connection: &mut Connection<H::Socket>, worker: &Work
         Poll::Ready(Ok(Received { bytes, .. })) => {
             let behind = scratch.received(bytes);
             if are_extra_bytes(behind) {
-                worker.extra_bytes();
+                network.extra_bytes();
             }
             bytes == 0 || !are_line_ends(behind)
         }
@@ -379,52 +387,51 @@ fn are_line_ends(bytes: &[u8]) -> bool {
 }
 
 /// Dials a connection for a batch.
-pub(super) async fn open_new<H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+pub(super) async fn open_new<A: Account, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
-) -> Result<Box<OpenConnection<H>>, Broken> {
+) -> Result<Box<OpenConnection<A::Host>>, Broken> {
     let connection = dial(in_flight, observer, false).await?;
     Ok(OpenConnection::new(connection))
 }
 
 /// Dials a connection. The server may choose HTTP/2 if `offers_http2`.
-pub(super) async fn dial<H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+pub(super) async fn dial<A: Account, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
     offers_http2: bool,
-) -> Result<Connection<H::Socket>, Broken> {
-    let user = in_flight.user;
-    let worker = &*user.worker;
+) -> Result<Connection<SocketOf<A>>, Broken> {
+    let (connections, network) = (in_flight.connections(), in_flight.network());
     let endpoint = in_flight.batch.endpoint;
-    let start_ns = worker.host.now_ns();
-    worker.suspend_coalescing();
-    user.make_room();
+    let start_ns = network.host.now_ns();
+    network.suspend_coalescing();
+    connections.make_room();
     let wish = DialOptions {
-        local: user.local.get(),
+        local: connections.local.get(),
         offers_http2,
-        trusts_anyone: user.trusts_anyone.get(),
+        trusts_anyone: connections.trusts_anyone.get(),
     };
-    let dialler = &worker.dialler;
-    let dialled = dialler.dial_as(wish, endpoint, in_flight.deadline_ns).await;
-    in_flight.dial_ns += worker.host.now_ns() - start_ns;
+    let deadline_ns = in_flight.progress.deadline_ns;
+    let dialled = network.dialler.dial_as(wish, endpoint, deadline_ns).await;
+    in_flight.dial_ns += network.host.now_ns() - start_ns;
     if dialled.is_err() {
-        user.backoff.failed();
+        connections.backoff.failed();
         // A dial may fail without waiting. Yield to all others, or a user that keeps dialling would
         // occupy the whole worker.
         let_others_run().await;
     }
     let (mut connection, dial) = dialled.map_err(|error| Broken::Failed(Failure::dial(&error)))?;
-    if let Some(traffic) = user.encrypted.get() {
+    if let Some(traffic) = connections.encrypted.get() {
         connection.count_encrypted_in(traffic);
     }
     in_flight.resolve_ns += dial.resolve_ns.unwrap_or(0);
     in_flight.tls_ns += dial.tls_ns.unwrap_or(0);
-    user.backoff.succeeded();
-    let reconnected = user.replaces(endpoint);
+    connections.backoff.succeeded();
+    let reconnected = connections.replaces(endpoint);
     if in_flight.is_counted() {
-        worker.dialled(&dial);
+        network.dialled(&dial);
         if reconnected {
-            worker.recorder.borrow_mut().reconnected();
+            network.recorder.borrow_mut().reconnected();
         }
     }
     if O::WANTS_TLS
@@ -438,30 +445,30 @@ pub(super) async fn dial<H: Host, O: Observer>(
 /// Keeps a connection for the next exchange, or lets the server close it while the user continues.
 #[inline(always)]
 fn put_back<H: Host>(
-    user: &User<H>,
+    connections: &Connections<H>,
     endpoint: usize,
     open: Box<OpenConnection<H>>,
     reusable: bool,
 ) {
-    if reusable && user.worker.keepalive {
-        user.pool().put(endpoint, open);
+    if reusable && connections.network.keepalive {
+        connections.pool().put(endpoint, open);
     } else {
-        let_close(user, endpoint, open);
+        let_close(connections, endpoint, open);
     }
 }
 
 /// Releases a connection that serves nothing more. The server may close it first, as long as there
 /// are descriptors for it.
 #[inline(never)]
-fn let_close<H: Host>(user: &User<H>, endpoint: usize, open: Box<OpenConnection<H>>) {
-    if user.worker.keepalive {
-        user.pool().lose(endpoint);
+fn let_close<H: Host>(connections: &Connections<H>, endpoint: usize, open: Box<OpenConnection<H>>) {
+    if connections.network.keepalive {
+        connections.pool().lose(endpoint);
     }
     if open.connection.peer_closed() {
         return;
     }
-    if let Some(lingers) = user.worker.lingering.begin() {
-        let host = &user.worker.host;
+    if let Some(lingers) = connections.network.lingering.begin() {
+        let host = &connections.network.host;
         open.connection.set_deadline(host.now_ns() + CLOSE_WAIT_NS);
         let left = async move {
             open.connection.closed_by_peer().await;

@@ -35,11 +35,11 @@ pub(super) use self::dialling::establish_in;
 
 use super::in_flight::{self, InFlightBatch};
 use super::{is_over, let_others_run, refuse};
+use crate::account::Account;
 use crate::batch::Batch;
 use crate::failure::{Broken, Failure};
 use crate::http2::{EndedStream, Http2Connection, Stream, StreamEnd};
 use crate::observer::{Answer, Carrier, Observer};
-use crate::user::User;
 use loadline_reactor::Host;
 use loadline_record::{ErrorKind, Outcome};
 use loadline_wire::h2::{self, Ended};
@@ -52,23 +52,23 @@ const MOST_SENDINGS: u64 = 4;
 
 /// Sends the only request of a batch and waits for its response; returns the outcome of the
 /// exchange.
-pub(super) async fn send<H: Host, O: Observer>(
-    user: &User<H>,
+pub(super) async fn send<A: Account, O: Observer>(
+    account: &A,
     batch: Batch<'_>,
     request: &h2::Request,
     timeout_ns: u64,
     observer: &mut O,
 ) -> Outcome {
-    let place = match user.worker.shared {
+    let place = match account.connections().network.shared {
         None => None,
         // Boxed, like dialling.
-        Some(_) => Box::pin(user.place()).await,
+        Some(_) => Box::pin(account.place()).await,
     };
-    if user.is_drained() {
+    if account.is_drained() {
         drop(place);
-        return refuse(user).await;
+        return refuse(account).await;
     }
-    let mut in_flight = InFlightBatch::begin(user, batch, timeout_ns);
+    let mut in_flight = InFlightBatch::begin(account, batch, timeout_ns);
     while let Err(broken) = attempt(&mut in_flight, request, observer).await {
         if is_over(&mut in_flight, observer, broken) {
             break;
@@ -78,25 +78,26 @@ pub(super) async fn send<H: Host, O: Observer>(
     let wait_ns = super::end(&in_flight, place);
     drop(in_flight);
     if wait_ns > 0 {
-        Box::pin(user.pause(wait_ns)).await;
+        Box::pin(account.pause(wait_ns)).await;
     }
     last
 }
 
 /// Sends the request on a stream.
-async fn attempt<H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+async fn attempt<A: Account, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, A>,
     request: &h2::Request,
     observer: &mut O,
 ) -> Result<(), Broken> {
     let stream = loop {
-        let connection = match in_flight.user.http2_connection(in_flight.batch.endpoint) {
+        let connections = in_flight.connections();
+        let connection = match connections.http2_connection(in_flight.batch.endpoint) {
             Some(connection) => connection,
             // Boxed: dialling is rare.
             None => Box::pin(dial(in_flight)).await?,
         };
         if let Some(stream) = begin(&connection, in_flight, request, observer) {
-            in_flight.user.keep_http2_connection(connection);
+            connections.keep_http2_connection(connection);
             break stream;
         }
     };
@@ -108,9 +109,9 @@ async fn attempt<H: Host, O: Observer>(
 
 /// Sends the request of a batch on a stream of this connection; returns `None` if there is no room
 /// for one.
-pub(super) async fn carry<H: Host, O: Observer>(
+pub(super) async fn carry<A: Account, O: Observer>(
     connection: &Rc<Http2Connection>,
-    in_flight: &mut InFlightBatch<'_, H>,
+    in_flight: &mut InFlightBatch<'_, A>,
     request: &h2::Request,
     observer: &mut O,
 ) -> Option<Result<(), Broken>> {
@@ -118,7 +119,7 @@ pub(super) async fn carry<H: Host, O: Observer>(
     in_flight.sendings += 1;
     let ended_stream = poll_fn(|cx| stream.poll(cx)).await;
     drop(stream);
-    if !in_flight.user.worker.keepalive {
+    if !in_flight.network().keepalive {
         connection.retire();
     }
     if let Some(received) = &ended_stream.received {
@@ -129,13 +130,17 @@ pub(super) async fn carry<H: Host, O: Observer>(
 
 /// Begins the stream of a request; returns `None` if there is no room for one.
 #[inline(always)]
-fn begin<H: Host, O: Observer>(
+fn begin<A: Account, O: Observer>(
     connection: &Rc<Http2Connection>,
-    in_flight: &mut InFlightBatch<'_, H>,
+    in_flight: &mut InFlightBatch<'_, A>,
     request: &h2::Request,
     observer: &mut O,
 ) -> Option<Stream> {
-    let stream = connection.begin(request, in_flight.begun_ns, in_flight.deadline_ns)?;
+    let stream = connection.begin(
+        request,
+        in_flight.begun.at_ns,
+        in_flight.progress.deadline_ns,
+    )?;
     if in_flight.goes_again {
         in_flight.count_resent();
     }
@@ -156,24 +161,24 @@ fn tell_carrier<O: Observer>(connection: &Http2Connection, stream: u32, observer
 }
 
 /// Ends the exchange with the end of its stream.
-fn end<H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+fn end<A: Account, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
     ended_stream: EndedStream,
 ) -> Result<(), Broken> {
-    in_flight.first_byte_ns = ended_stream
+    in_flight.progress.first_byte_ns = ended_stream
         .first_byte_ns
-        .map(|ns| ns.max(in_flight.begun_ns));
+        .map(|ns| ns.max(in_flight.begun.at_ns));
     let ended = match ended_stream.ending {
         StreamEnd::TimedOut => return Err(Broken::Failed(Failure::timeout())),
         StreamEnd::Stream(ended) => ended,
         StreamEnd::Connection(lost) => {
             let (ended, failure) = *lost;
-            in_flight.bytes_in += ended.head_len + ended.body_len;
+            in_flight.progress.bytes_in += ended.head_len + ended.body_len;
             return Err(Broken::Failed(failure));
         }
     };
-    in_flight.bytes_in += ended.head_len + ended.body_len;
+    in_flight.progress.bytes_in += ended.head_len + ended.body_len;
     if ended.outcome != h2::Outcome::Whole {
         return Err(broken_stream(&ended, in_flight));
     }
@@ -185,7 +190,7 @@ fn end<H: Host, O: Observer>(
             keeps_connection: true,
         });
     }
-    let end_ns = ended_stream.at_ns.max(in_flight.begun_ns);
+    let end_ns = ended_stream.at_ns.max(in_flight.begun.at_ns);
     let ending = in_flight::ExchangeEnd {
         end_ns,
         wakeup_ns: ended_stream.read_ns.saturating_sub(end_ns),
@@ -197,8 +202,8 @@ fn end<H: Host, O: Observer>(
 }
 
 /// Returns the outcome of an exchange whose response is complete.
-fn outcome<H: Host, O: Observer>(
-    in_flight: &InFlightBatch<'_, H>,
+fn outcome<A: Account, O: Observer>(
+    in_flight: &InFlightBatch<'_, A>,
     observer: &mut O,
     status: u16,
 ) -> Outcome {
@@ -211,7 +216,7 @@ fn outcome<H: Host, O: Observer>(
 }
 
 /// Classifies a stream that ended without a complete response while its connection continues.
-fn broken_stream<H: Host>(ended: &Ended, in_flight: &InFlightBatch<'_, H>) -> Broken {
+fn broken_stream<A: Account>(ended: &Ended, in_flight: &InFlightBatch<'_, A>) -> Broken {
     if in_flight.sendings < MOST_SENDINGS && in_flight.batch.resend.goes_again(ended) {
         return Broken::Unprocessed;
     }
@@ -234,32 +239,32 @@ fn broken_stream<H: Host>(ended: &Ended, in_flight: &InFlightBatch<'_, H>) -> Br
 }
 
 /// Waits for a connection that is dialled for this request, or for another one and has room for it.
-async fn dial<H: Host>(
-    in_flight: &mut InFlightBatch<'_, H>,
+async fn dial<A: Account>(
+    in_flight: &mut InFlightBatch<'_, A>,
 ) -> Result<Rc<Http2Connection>, Broken> {
-    let user = in_flight.user;
-    let worker = &user.worker;
-    let start_ns = worker.host.now_ns();
-    worker.suspend_coalescing();
+    let connections = in_flight.connections();
+    let network = &connections.network;
+    let start_ns = network.host.now_ns();
+    network.suspend_coalescing();
     let (dial, is_own) = dialling::join_or_dial(
-        worker,
+        network,
         in_flight.batch.endpoint,
-        in_flight.deadline_ns,
+        in_flight.progress.deadline_ns,
         in_flight.is_counted(),
     );
     let dialled = dial.wait().await;
-    in_flight.dial_ns += worker.host.now_ns() - start_ns;
+    in_flight.dial_ns += network.host.now_ns() - start_ns;
     match dialled {
         Ok((connection, times)) => {
             if is_own {
                 in_flight.resolve_ns += times.resolve_ns.unwrap_or(0);
                 in_flight.tls_ns += times.tls_ns.unwrap_or(0);
             }
-            user.backoff.succeeded();
+            connections.backoff.succeeded();
             Ok(connection)
         }
         Err(failure) => {
-            user.backoff.failed();
+            connections.backoff.failed();
             let_others_run().await;
             Err(Broken::Failed(failure))
         }

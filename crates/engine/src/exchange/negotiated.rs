@@ -11,12 +11,12 @@
 use super::http2::establish_in;
 use super::in_flight::InFlightBatch;
 use super::{carry_out, http1, http2};
+use crate::account::Account;
 use crate::batch::Batch;
 use crate::failure::{Broken, Failure};
 use crate::http2::{Gate, Http2Connection};
 use crate::observer::Observer;
 use crate::pool::OpenConnection;
-use crate::user::User;
 use loadline_reactor::Host;
 use loadline_record::Outcome;
 use loadline_wire::h2;
@@ -41,11 +41,11 @@ enum Way<H: Host> {
 }
 
 /// Waits until the dial of a gate has ended, up to the deadline; fails if the dial failed.
-async fn pass<H: Host>(gate: &Gate, in_flight: &mut InFlightBatch<'_, H>) -> Result<(), Broken> {
-    let host = &in_flight.user.worker.host;
+async fn pass<A: Account>(gate: &Gate, in_flight: &mut InFlightBatch<'_, A>) -> Result<(), Broken> {
+    let host = &in_flight.network().host;
     let from_ns = host.now_ns();
     let timer = host.timer();
-    timer.set(Some(in_flight.deadline_ns));
+    timer.set(Some(in_flight.progress.deadline_ns));
     let passed = poll_fn(|cx| match gate.poll_pass(cx) {
         Poll::Ready(passed) => Poll::Ready(passed),
         Poll::Pending => timer.poll(cx).map(|()| Err(Failure::timeout())),
@@ -56,14 +56,14 @@ async fn pass<H: Host>(gate: &Gate, in_flight: &mut InFlightBatch<'_, H>) -> Res
 }
 
 /// Sends a request and waits for its response; returns the outcome of the exchange.
-pub(crate) async fn send<'a, H: Host, O: Observer>(
-    user: &'a User<H>,
+pub(crate) async fn send<'a, A: Account, O: Observer>(
+    account: &'a A,
     forms: Forms<'a>,
     timeout_ns: u64,
     observer: &mut O,
 ) -> Outcome {
     carry_out(
-        user,
+        account,
         forms.http1,
         timeout_ns,
         observer,
@@ -73,8 +73,8 @@ pub(crate) async fn send<'a, H: Host, O: Observer>(
 }
 
 /// Sends the request on an idle connection or a new one.
-async fn attempt<'a, H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'a, H>,
+async fn attempt<'a, A: Account, O: Observer>(
+    in_flight: &mut InFlightBatch<'a, A>,
     forms: &Forms<'a>,
     observer: &mut O,
 ) -> Result<(), Broken> {
@@ -96,19 +96,19 @@ async fn attempt<'a, H: Host, O: Observer>(
 }
 
 /// Finds a connection: an idle one, that of a dial in progress, or a new one.
-async fn find<H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+async fn find<A: Account, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
-) -> Result<Way<H>, Broken> {
-    let (user, endpoint) = (in_flight.user, in_flight.batch.endpoint);
+) -> Result<Way<A::Host>, Broken> {
+    let (connections, endpoint) = (in_flight.connections(), in_flight.batch.endpoint);
     loop {
-        if let Some(connection) = user.negotiation().pool.with_room(endpoint) {
+        if let Some(connection) = connections.negotiation().pool.with_room(endpoint) {
             return Ok(Way::Http2(connection));
         }
-        if let Some(open) = http1::standing(user, endpoint) {
+        if let Some(open) = http1::standing(connections, endpoint) {
             return Ok(Way::Http1(open));
         }
-        match user.negotiation().gate(endpoint) {
+        match connections.negotiation().gate(endpoint) {
             Some(gate) => pass(&gate, in_flight).await?,
             None => return dial_gated(in_flight, observer).await,
         }
@@ -116,16 +116,20 @@ async fn find<H: Host, O: Observer>(
 }
 
 /// Dials; other requests wait for the dial unless the server is known to use HTTP/1.1.
-async fn dial_gated<H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+async fn dial_gated<A: Account, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
-) -> Result<Way<H>, Broken> {
-    let (user, endpoint) = (in_flight.user, in_flight.batch.endpoint);
-    let is_http1 = user.worker.http1_endpoints.borrow().contains(&endpoint);
+) -> Result<Way<A::Host>, Broken> {
+    let (connections, endpoint) = (in_flight.connections(), in_flight.batch.endpoint);
+    let is_http1 = connections
+        .network
+        .http1_endpoints
+        .borrow()
+        .contains(&endpoint);
     if is_http1 {
         return dial(in_flight, observer).await;
     }
-    let dialling = user.negotiation().dialling(endpoint);
+    let dialling = connections.negotiation().dialling(endpoint);
     let dialled = dial(in_flight, observer).await;
     if let Err(Broken::Failed(failure)) = &dialled {
         dialling.gate.fail(failure);
@@ -134,24 +138,24 @@ async fn dial_gated<H: Host, O: Observer>(
 }
 
 /// Dials, and begins the version of HTTP that the server chooses.
-async fn dial<H: Host, O: Observer>(
-    in_flight: &mut InFlightBatch<'_, H>,
+async fn dial<A: Account, O: Observer>(
+    in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
-) -> Result<Way<H>, Broken> {
-    let (user, endpoint) = (in_flight.user, in_flight.batch.endpoint);
-    let worker = &user.worker;
+) -> Result<Way<A::Host>, Broken> {
+    let (connections, endpoint) = (in_flight.connections(), in_flight.batch.endpoint);
+    let network = &connections.network;
     let connection = http1::dial(in_flight, observer, true).await?;
-    let known = &worker.http1_endpoints;
+    let known = &network.http1_endpoints;
     if !connection.chose_http2() {
         known.borrow_mut().insert(endpoint);
         return Ok(Way::Http1(OpenConnection::new(connection)));
     }
     known.borrow_mut().remove(&endpoint);
-    let from_ns = worker.host.now_ns();
-    let pool = &user.negotiation().pool;
-    let deadline_ns = in_flight.deadline_ns;
-    let established = establish_in(pool, worker, endpoint, connection, deadline_ns).await;
-    in_flight.dial_ns += worker.host.now_ns() - from_ns;
+    let from_ns = network.host.now_ns();
+    let pool = &connections.negotiation().pool;
+    let deadline_ns = in_flight.progress.deadline_ns;
+    let established = establish_in(pool, network, endpoint, connection, deadline_ns).await;
+    in_flight.dial_ns += network.host.now_ns() - from_ns;
     established.map(Way::Http2).map_err(Broken::Failed)
 }
 

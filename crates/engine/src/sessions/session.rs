@@ -107,7 +107,9 @@ impl Session {
         let mut heard =
             SessionObserver::<_, DECODES>::new(step, &self.kept, &self.decoders, observer);
         let user = &*requester.0;
-        let timeout_ns = request.timeout_ns().unwrap_or(user.worker.timeout_ns);
+        let timeout_ns = request
+            .timeout_ns()
+            .unwrap_or(user.worker.network.timeout_ns);
         let sent = written.send(user, request.series, timeout_ns, &mut heard);
         let outcome = sent.await;
         Ok((outcome, heard.into_next()))

@@ -143,7 +143,7 @@ impl<'a, O: Observer, const DECODES: bool> SessionObserver<'a, O, DECODES> {
         match ContentCoding::parse(value) {
             Ok(Some(_)) if self.decoder.is_some() => {
                 let value = String::from_utf8_lossy(value).into_owned();
-                let several = DecodeError::Unknown(format!("{value} behind another one"));
+                let several = DecodeError::Unknown(format!("{value} after another one"));
                 self.refuse(ErrorKind::Content, several);
             }
             Ok(Some(coding)) => self.decoder = Some(self.decoders.take(coding)),

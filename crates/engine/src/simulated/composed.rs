@@ -1,5 +1,6 @@
 //! Requests composed during a run, and hosts whose names occur first in them.
 
+use super::at_once::request_all;
 use super::parallel::run;
 use super::plans::{MS, SECOND, URL, closed};
 use super::ran::Ran;
@@ -197,7 +198,7 @@ async fn get_all(
         };
         (request, observer)
     });
-    requester.request_all(requests.collect(), bounds).await
+    request_all(requester, requests.collect(), bounds).await
 }
 
 /// Returns the arrival of each target, from the first of them on, in milliseconds.

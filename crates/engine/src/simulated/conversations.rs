@@ -25,7 +25,7 @@ struct Lines;
 impl<H: Host> Protocol<H> for Lines {
     async fn talk<O: Observer>(
         &mut self,
-        conversation: &mut Conversation<'_, '_, H, O>,
+        conversation: &mut Conversation<'_, H, O>,
     ) -> Result<Ending, Interruption> {
         conversation.send(SUBSCRIPTION).await?;
         conversation.event("subscribed", b"");

@@ -101,7 +101,7 @@ pub(super) async fn together<F: Future<Output = ()> + Unpin>(mut pending: Vec<F>
 
 /// Sends a request, and cancels it after this time.
 async fn send_for(requester: Requester<Sim>, patience_ns: u64) -> Option<Outcome> {
-    let host = requester.0.worker.host.clone();
+    let host = requester.0.worker.host().clone();
     let mut timer = host.timer();
     let until_ns = host.now_ns() + patience_ns;
     let mut request = Box::pin(send(requester, 30 * SECOND));

@@ -9,6 +9,7 @@ use crate::coalescing::OpenLoadCoalescing;
 use crate::exchange::establish_ahead;
 use crate::http2::Http2Pool;
 use crate::lingering::Lingering;
+use crate::network::Network;
 use crate::pacer::{Pacer, most_users, nanoseconds, share, starts_of};
 use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
@@ -17,7 +18,7 @@ use crate::sampling::Sampling;
 use crate::shared_pool::SharedPool;
 use loadline_plan::{Clock, HttpVersion, Part, Plan, Shape};
 use loadline_reactor::{Address, Host, Task};
-use loadline_record::{Model, Recorder, SharedMetrics};
+use loadline_record::{Model, Recorder};
 use loadline_schedule::Stripe;
 use loadline_transport::{Dial, DialError, Dialler, Endpoint};
 use std::cell::{Cell, RefCell};
@@ -77,11 +78,9 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let plan = &prepared.plan;
     let users = share(u64::from(most_users(plan)), stripe) as u32;
     let most = share(u64::from(plan.load.max_users), stripe) as u32;
-    let endpoints = endpoints(prepared, scenario.address());
-    let mut worker = new_worker(host, prepared, endpoints, stripe, most.max(users), send);
-    let has_series = prepared.has_series || scenario.names_requests();
-    worker.recorder = RefCell::new(recorder(prepared, has_series, scenario.metrics()));
-    worker.backs_off = scenario.backs_off() && !worker.pacer.is_open();
+    let pacer = Pacer::new(plan, stripe);
+    let network = new_network(host, prepared, stripe, &scenario, pacer.is_open());
+    let mut worker = new_worker(network, pacer, prepared, most.max(users), send);
     if worker.pacer.is_open() {
         worker.closed_loop_slots = Cell::new(users);
     }
@@ -95,7 +94,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     } else {
         0
     };
-    let dialling = dial_ahead(&worker, prepared.endpoints.len(), ahead).await;
+    let dialling = dial_ahead(&worker.network, prepared.endpoints.len(), ahead).await;
     // The names were resolved once for all workers: the first worker reports the times.
     let told = if stripe.index == 0 {
         prepared.endpoints.as_slice()
@@ -153,58 +152,72 @@ fn endpoints(prepared: &Prepared, address: Option<SocketAddr>) -> Vec<Endpoint> 
     endpoints
 }
 
-fn recorder(prepared: &Prepared, has_series: bool, metrics: Option<SharedMetrics>) -> Recorder {
+fn recorder<H: Host, S: Scenario<H>>(prepared: &Prepared, scenario: &S) -> Recorder {
     let mut recorder = Recorder::new(Model::of(&prepared.plan.load.shape));
-    if has_series {
+    if prepared.has_series || scenario.names_requests() {
         recorder = recorder.with_series(prepared.series.clone());
     }
-    match metrics {
+    match scenario.metrics() {
         Some(metrics) => recorder.with_metrics(metrics),
         None => recorder,
     }
 }
 
-fn new_worker<H: Host>(
+fn new_network<H: Host, S: Scenario<H>>(
     host: H,
     prepared: &Prepared,
-    endpoints: Vec<Endpoint>,
     stripe: Stripe,
+    scenario: &S,
+    is_open: bool,
+) -> Network<H> {
+    let plan = &prepared.plan;
+    let settings = &plan.connection;
+    let endpoints = endpoints(prepared, scenario.address());
+    let are_stamped = settings.clock == Clock::Kernel && endpoints.iter().all(is_tcp);
+    let (first, tls) = (stripe.index as usize, prepared.tls.as_ref());
+    Network {
+        dialler: Dialler::new(host.clone(), endpoints, settings, tls, first),
+        host,
+        recorder: RefCell::new(recorder(prepared, scenario)),
+        zero_ns: Cell::new(u64::MAX),
+        heads: RefCell::default(),
+        keepalive: settings.keepalive,
+        shared: shared(plan, stripe).map(SharedPool::new),
+        http2: (settings.http == HttpVersion::V2)
+            .then(|| Rc::new(Http2Pool::new(prepared.http2, settings.streams))),
+        negotiates: settings.negotiates_http,
+        http1_endpoints: RefCell::default(),
+        most_kept: prepared.most_kept,
+        lingering: Lingering::at_most(prepared.most_lingering),
+        backs_off: scenario.backs_off() && !is_open,
+        timeout_ns: nanoseconds(settings.timeout),
+        awaits_late: settings.awaits_late,
+        gathers_batches: settings.gathers_batches && are_stamped,
+        sampling: Sampling::new(settings.kernel_timestamps),
+        coalescing: OpenLoadCoalescing::new(are_stamped),
+        coalesces_arrivals: is_open && prepared.is_alone,
+    }
+}
+
+fn new_worker<H: Host>(
+    network: Network<H>,
+    pacer: Pacer,
+    prepared: &Prepared,
     most_users: u32,
     send: Box<dyn Fn(Report)>,
 ) -> Worker<H> {
     let plan: &Plan = &prepared.plan;
-    let first = stripe.index as usize;
-    let tls = prepared.tls.as_ref();
-    let are_stamped = plan.connection.clock == Clock::Kernel && endpoints.iter().all(is_tcp);
     Worker {
-        dialler: Dialler::new(host.clone(), endpoints, &plan.connection, tls, first),
-        host,
-        recorder: RefCell::new(recorder(prepared, false, None)),
+        network: Rc::new(network),
         series_tags: plan
             .part
             .as_deref()
             .and_then(|part| series_tags(part, prepared.is_alone)),
-        pacer: Pacer::new(plan, stripe),
+        pacer,
         paces_itself: plan.load.shape == Shape::Paced,
-        heads: RefCell::default(),
-        keepalive: plan.connection.keepalive,
-        shared: shared(plan, stripe).map(SharedPool::new),
-        http2: (plan.connection.http == HttpVersion::V2)
-            .then(|| Rc::new(Http2Pool::new(prepared.http2, plan.connection.streams))),
-        negotiates: plan.connection.negotiates_http,
-        http1_endpoints: RefCell::default(),
-        most_kept: prepared.most_kept,
-        lingering: Lingering::at_most(prepared.most_lingering),
-        backs_off: true,
-        timeout_ns: nanoseconds(plan.connection.timeout),
         drain_ns: nanoseconds(plan.connection.drain),
         drains_to_age: plan.connection.drains_to_age,
-        awaits_late: plan.connection.awaits_late,
-        gathers_batches: plan.connection.gathers_batches && are_stamped,
-        sampling: Sampling::new(plan.connection.kernel_timestamps),
-        coalescing: OpenLoadCoalescing::new(are_stamped),
         begin_ns: Cell::new(0),
-        zero_ns: Cell::new(0),
         stopping: Cell::new(false),
         draining: Cell::new(false),
         is_cut_off: Cell::new(false),
@@ -236,7 +249,7 @@ fn is_tcp(endpoint: &Endpoint) -> bool {
 
 /// Dials a connection for each user, some at the same time, to the endpoints in turn.
 async fn dial_ahead<H: Host>(
-    worker: &Rc<Worker<H>>,
+    network: &Rc<Network<H>>,
     endpoints: usize,
     users: u32,
 ) -> Rc<Dialling<H>> {
@@ -253,9 +266,9 @@ async fn dial_ahead<H: Host>(
     });
     let diallers: Vec<Task> = (0..users.min(DIAL_AT_ONCE))
         .map(|_| {
-            worker
+            network
                 .host
-                .spawn(dial_some(Rc::clone(worker), Rc::clone(&dialling)))
+                .spawn(dial_some(Rc::clone(network), Rc::clone(&dialling)))
         })
         .collect();
     for dialler in diallers {
@@ -292,13 +305,13 @@ impl<H: Host> Dialling<H> {
     }
 }
 
-async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
+async fn dial_some<H: Host>(network: Rc<Network<H>>, dialling: Rc<Dialling<H>>) {
     while let Some(endpoint) = dialling.next() {
-        let begun_ns = worker.host.now_ns();
-        match open_ahead(&worker, endpoint, begun_ns).await {
+        let begun_ns = network.host.now_ns();
+        match open_ahead(&network, endpoint, begun_ns).await {
             Ok((open, dial)) => {
                 dialling.failed_in_a_row.set(0);
-                dialling.last_up_ns.set(worker.host.now_ns());
+                dialling.last_up_ns.set(network.host.now_ns());
                 dialling.up.borrow_mut().push(Ahead {
                     endpoint,
                     open,
@@ -307,7 +320,7 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
             }
             Err(error) => {
                 dialling.failed.set(dialling.failed.get() + 1);
-                let now_ns = worker.host.now_ns();
+                let now_ns = network.host.now_ns();
                 let none_came = now_ns - dialling.last_up_ns.get() >= (now_ns - begun_ns) / 2;
                 if none_came && error.error.kind() == io::ErrorKind::TimedOut {
                     dialling.given_up.set(true);
@@ -322,16 +335,16 @@ async fn dial_some<H: Host>(worker: Rc<Worker<H>>, dialling: Rc<Dialling<H>>) {
 
 /// Opens a connection, to the point where a request can be sent.
 async fn open_ahead<H: Host>(
-    worker: &Rc<Worker<H>>,
+    network: &Rc<Network<H>>,
     endpoint: usize,
     begun_ns: u64,
 ) -> Result<(Option<Box<OpenConnection<H>>>, Dial), DialError> {
-    let (connection, dial) = worker.dialler.dial_ahead(endpoint).await?;
-    if worker.http2.is_none() {
+    let (connection, dial) = network.dialler.dial_ahead(endpoint).await?;
+    if network.http2.is_none() {
         return Ok((Some(OpenConnection::new(connection)), dial));
     }
-    let allowed_ns = nanoseconds(worker.dialler.settings().connect_timeout);
+    let allowed_ns = nanoseconds(network.dialler.settings().connect_timeout);
     let deadline_ns = begun_ns.saturating_add(allowed_ns);
-    establish_ahead(worker, endpoint, connection, deadline_ns).await?;
+    establish_ahead(network, endpoint, connection, deadline_ns).await?;
     Ok((None, dial))
 }

@@ -26,12 +26,13 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
         ..
     } = ready;
     worker.begin_ns.set(begin_ns);
-    worker.zero_ns.set(begin_ns + worker.pacer.warmup_ns);
+    let zero_ns = begin_ns + worker.pacer.warmup_ns;
+    worker.network.zero_ns.set(zero_ns);
     connections
         .iter()
-        .for_each(|ahead| worker.dialled(&ahead.dial));
+        .for_each(|ahead| worker.network.dialled(&ahead.dial));
     for time in ready.resolve_times {
-        worker.recorder.borrow_mut().resolved(nanoseconds(time));
+        worker.recorder().borrow_mut().resolved(nanoseconds(time));
     }
     let running = Rc::clone(&worker);
     let mut pool = UserPool::new(worker, scenario, stripe, connections);
@@ -41,5 +42,5 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
     Supervisor::new(pool, interval_ns, number)
         .watch(handle)
         .await;
-    running.http2.iter().for_each(|pool| pool.close());
+    running.network.http2.iter().for_each(|pool| pool.close());
 }

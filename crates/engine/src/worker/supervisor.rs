@@ -57,9 +57,9 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     pub(super) fn new(pool: UserPool<H, S>, interval_ns: u64, number: usize) -> Self {
         let worker = &pool.worker;
         Supervisor {
-            timer: worker.host.timer(),
-            boundary_ns: worker.zero_ns.get() + interval_ns,
-            ticker: Ticker::new(worker.zero_ns.get(), TICK_NS),
+            timer: worker.host().timer(),
+            boundary_ns: worker.zero_ns() + interval_ns,
+            ticker: Ticker::new(worker.zero_ns(), TICK_NS),
             end_ns: worker.over_ns(),
             window_end_ns: worker.over_ns(),
             number,
@@ -69,12 +69,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             takeovers: 0,
             shares: Shares::new(pool.stripe.of),
             due_ns: u64::MAX,
-            interval_times: IntervalTimes::begin(&worker.host),
-            zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns.get()),
+            interval_times: IntervalTimes::begin(worker.host()),
+            zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns()),
             coalescing: ClosedLoadCoalescing::new(
                 worker.begin_ns.get(),
                 pool.stripe.of,
-                worker.dialler.settings().streams,
+                worker.network.dialler.settings().streams,
             ),
             coalescing_due_ns: worker.begin_ns.get() + TICK_NS,
             pool,
@@ -133,9 +133,9 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let drain_end_ns = self.drain_end_ns();
         let flight_ns = flight_ns(&self.pool, self.end_ns);
         self.snapshot_intervals(self.end_ns);
-        worker.recorder.borrow_mut().still_in_flight(flight_ns);
+        worker.recorder().borrow_mut().still_in_flight(flight_ns);
         self.snapshot(self.end_ns, self.end_ns);
-        worker.recorder.borrow_mut().drain();
+        worker.recorder().borrow_mut().drain();
         worker.draining.set(true);
         if !worker.pacer.is_open() {
             self.pool.retire_idle();
@@ -236,12 +236,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// Restarts the interval times at the end of the warm-up, which is part of no figure.
     fn leave_warmup(&mut self, now_ns: u64) {
         if self.zero_ns.take_if(|zero_ns| *zero_ns <= now_ns).is_some() && self.number == 0 {
-            self.interval_times = IntervalTimes::begin(&self.pool.worker.host);
+            self.interval_times = IntervalTimes::begin(self.pool.worker.host());
         }
     }
 
     fn tick(&mut self, now_ns: u64) {
-        let answered = self.pool.worker.recorder.borrow().answered_so_far();
+        let answered = self.pool.worker.recorder().borrow().answered_so_far();
         if let Some(tick) = self.ticker.tick(now_ns, answered) {
             self.pool.ticked(tick);
         }
@@ -267,12 +267,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             return;
         }
         let coalescing = if worker.pacer.is_open() {
-            worker.coalescing.next()
+            worker.network.coalescing.next()
         } else {
             let (users, iterations) = (worker.unthinking(), worker.iterations.get());
             self.coalescing.observe(now_ns, users, iterations)
         };
-        worker.host.set_coalescing(coalescing);
+        worker.host().set_coalescing(coalescing);
     }
 
     /// Takes the snapshots of the intervals that ended before `before_ns`.
@@ -325,7 +325,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     }
 
     pub(super) fn now_ns(&self) -> u64 {
-        self.pool.worker.host.now_ns()
+        self.pool.worker.host().now_ns()
     }
 
     /// Reports the record up to `until_ns`. The schedule was followed up to `followed_ns`.
@@ -337,12 +337,12 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// Takes the record up to `until_ns` out of the recorder.
     fn take_snapshot(&mut self, until_ns: u64) -> Box<Snapshot> {
         let worker = &self.pool.worker;
-        let until_ns = until_ns.saturating_sub(worker.zero_ns.get());
-        let answered = worker.recorder.borrow().answered_so_far();
+        let until_ns = until_ns.saturating_sub(worker.zero_ns());
+        let answered = worker.recorder().borrow().answered_so_far();
         self.ticker.end_interval(answered);
-        let mut snapshot = Box::new(worker.recorder.borrow_mut().take(until_ns));
+        let mut snapshot = Box::new(worker.recorder().borrow_mut().take(until_ns));
         if self.number == 0
-            && let Some(mut times) = self.interval_times.end(&worker.host)
+            && let Some(mut times) = self.interval_times.end(worker.host())
             && !snapshot.drain
         {
             times.counted(&snapshot.counts);
@@ -392,15 +392,15 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         self.pool.cut_off();
         self.snapshot_intervals(now_ns);
         if !worker.draining.get() {
-            worker.recorder.borrow_mut().still_in_flight(flight_ns);
+            worker.recorder().borrow_mut().still_in_flight(flight_ns);
         }
         if worker.paces_itself {
-            worker.recorder.borrow_mut().planned(unfinished.unsent);
+            worker.recorder().borrow_mut().planned(unfinished.unsent);
         }
         let snapshot = self.take_snapshot(now_ns);
         self.pool.until_gone().await;
         self.report_interval(snapshot, followed_ns);
-        let in_flight = worker.recorder.borrow().in_flight();
+        let in_flight = worker.recorder().borrow().in_flight();
         debug_assert_eq!(in_flight, unfinished.in_flight, "each has its age");
         (worker.send)(Report::Done(Done {
             complete,

@@ -27,7 +27,7 @@ pub(super) struct UnfinishedWork {
 /// Returns the total time for which the exchanges of the measured part in flight have been in
 /// flight.
 pub(super) fn flight_ns<H: Host, S>(pool: &UserPool<H, S>, now_ns: u64) -> u64 {
-    let zero_ns = pool.worker.zero_ns.get();
+    let zero_ns = pool.worker.zero_ns();
     let mut all_ns = 0;
     pool.each_activity(|activity| {
         let flight_ns = |count: u32, begun_ns: u64| {
@@ -44,7 +44,7 @@ impl UnfinishedWork {
     pub(super) fn new<H: Host>(worker: &Worker<H>, now_ns: u64, until_ns: u64) -> Self {
         UnfinishedWork {
             now_ns,
-            zero_ns: worker.zero_ns.get(),
+            zero_ns: worker.zero_ns(),
             until_ns,
             is_open: worker.times_from_schedule(),
             has_schedule: worker.pacer.is_open(),

@@ -75,20 +75,20 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front()
             && let Some(open) = open
         {
-            user.pool().put(endpoint, open);
+            user.connections.pool().put(endpoint, open);
         }
         let mut behaviour = self.scenario.user();
         worker.users.set(worker.users.get() + 1);
         worker.one_is_free();
         let requester = Requester(Rc::clone(&user));
-        let timer = worker.host.timer();
+        let timer = worker.host().timer();
         let alarm = timer.alarm();
         let present = S::COUNTS.then(Rc::<()>::default);
         let presence = present.as_ref().map(Rc::downgrade).unwrap_or_default();
-        let task = self.worker.host.spawn(async move {
+        let task = self.worker.host().spawn(async move {
             let _present = present;
             iteration::run(&requester, &mut behaviour, number, timer).await;
-            requester.0.own.close().await;
+            requester.0.connections.own.close().await;
             requester.0.end();
         });
         self.members.push(Member {
@@ -171,7 +171,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         worker.drop_late(now_ns, was_stalled);
         let dropped = worker.pacer.take_dropped();
         if dropped > 0 {
-            worker.recorder.borrow_mut().dropped(dropped);
+            worker.recorder().borrow_mut().dropped(dropped);
             self.scenario.dropped(dropped);
         }
         dropped > 0
@@ -226,7 +226,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         if S::Behaviour::IS_INTERRUPTIBLE {
             let is_running = |activity: &&Activity| activity.iterating.get();
             let running = self.activities().filter(is_running).count();
-            let mut recorder = self.worker.recorder.borrow_mut();
+            let mut recorder = self.worker.recorder().borrow_mut();
             recorder.interrupted(running as u64);
         }
         let members = self.members.drain(..);

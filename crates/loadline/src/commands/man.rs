@@ -17,7 +17,7 @@ pub(crate) fn page(flags: &ManFlags) -> Result<String> {
         .render(&mut page)
         .context("the page can't be made.")?;
     let page = String::from_utf8_lossy(&page);
-    // What stands behind all flags are the exit codes alone, for which man-pages(7) has a name.
+    // After all flags there are the exit codes alone, for which man-pages(7) has a name.
     Ok(page.replace(".SH EXTRA\n", ".SH \"EXIT STATUS\"\n"))
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct SearchFlags {
     /// With --users: search for the number of users of this locustfile
     ///
     /// Needs Loadline's package for Python, as `loadline locust` does. -H is the host of the
-    /// locustfile then. Tags, user classes and other options of Locust's follow behind --.
+    /// locustfile then. Tags, user classes and other options of Locust's follow --.
     #[arg(short = 'f', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) locustfile: Option<String>,
 

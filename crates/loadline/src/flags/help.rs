@@ -213,6 +213,16 @@ mod tests {
     }
 
     #[test]
+    fn every_help_lists_the_commands_in_one_order() {
+        let line = crate::flags::command();
+        let mut commands: Vec<_> = line.get_subcommands().collect();
+        let as_declared: Vec<_> = commands.iter().map(|command| command.get_name()).collect();
+        commands.sort_by_key(|command| command.get_display_order());
+        let as_shown: Vec<_> = commands.iter().map(|command| command.get_name()).collect();
+        assert_eq!(as_declared, as_shown);
+    }
+
+    #[test]
     fn a_group_of_the_whole_help_fits_a_screen() {
         for command in commands() {
             for group in help(&format!("{command} --help")).split("\n\n") {

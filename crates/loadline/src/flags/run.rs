@@ -6,8 +6,8 @@ pub(crate) mod judgement;
 pub(crate) mod load;
 pub(crate) mod machines;
 pub(crate) mod output;
-mod place;
 pub(crate) mod request;
+mod target_word;
 pub(crate) mod watching;
 pub(crate) mod web;
 

@@ -3,7 +3,7 @@
 //! the command leaves it, too.
 
 use crate::view::backend::Escapes;
-use crate::view::said::RedirectedStreams;
+use crate::view::redirected_streams::RedirectedStreams;
 use loadline_terminal_view::{State, draw};
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};

@@ -52,7 +52,7 @@ pub enum CheckProblem {
     NeverHolds,
     /// The text in braces is neither a name nor a tag.
     #[error(
-        "`{0}` does not say which requests; write {{name:NAME}} or {{scenario:NAME}} behind the \
+        "`{0}` does not say which requests; write {{name:NAME}} or {{scenario:NAME}} after the \
          metric, or both: {{scenario:NAME,name:NAME}}."
     )]
     Braces(String),

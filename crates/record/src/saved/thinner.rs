@@ -106,7 +106,7 @@ fn cut_of(line: &[u8]) -> Result<Mark, LineError> {
 }
 
 /// Returns the runs with so many of their intervals merged to one. `cuts` are the intervals at the
-/// beginning of each that are in no figure: they are merged with none behind them.
+/// beginning of each that are in no figure: they are merged with none after them.
 fn thinned(path: &Path, input: impl BufRead, cuts: &[usize], by: usize) -> Result<Vec<u8>, Error> {
     let mut lines = Lines::new(path, input);
     let mut thinner = Thinner {

@@ -12,7 +12,7 @@ use std::path::Path;
 const BEGIN: &str = "<script type=\"application/gzip\" id=\"saved-run\">";
 const END: &str = "</script>";
 
-/// Returns the element that holds this saved run. It stands behind all else of a report, which is
+/// Returns the element that holds this saved run. It comes after all else of a report, which is
 /// then read as a saved run is.
 pub fn run_element(run: &[u8]) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

@@ -7,7 +7,7 @@ use loadline_metrics::Key;
 use loadline_record::{Summary, TracedRequest};
 use loadline_units as units;
 
-/// Columns of an identifier, with what is before it and behind it.
+/// Columns of an identifier, with what is before it and after it.
 const IDENTIFIERS: usize = 36;
 /// The columns: response time, end, and status.
 const NUMBERS: [Column; 3] = [Column::Right(10), Column::Right(10), Column::Right(9)];
@@ -25,7 +25,7 @@ pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
     std::iter::once(heading).chain(rows).collect()
 }
 
-/// The row, with its name behind it, or below it where there is no room.
+/// The row, with its name after it, or below it where there is no room.
 fn row(key: Option<&Key>, request: &TracedRequest, start_ns: u64, canvas: Canvas) -> Vec<String> {
     let identifier = indented(&format!("{:032x}", request.trace.id));
     let after_ns = request.end_ns.saturating_sub(start_ns);

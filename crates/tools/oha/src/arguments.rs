@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// The target's URL; with --urls-from-file a file of URLs, with --rand-regex-url a pattern.
     #[arg(value_name = "URL")]
     pub(super) url: Option<String>,
-    /// How many requests are sent in all: a number, or one with k or m behind it (2.5k, 1m).
+    /// How many requests are sent in all: a number, or one followed by k or m (2.5k, 1m).
     #[arg(short = 'n', value_name = "N_REQUESTS", default_value = "200",
           conflicts_with = "duration", value_parser = parse_count)]
     pub(super) requests: u64,
@@ -257,7 +257,7 @@ fn parse_count(text: &str) -> Result<u64, String> {
 }
 
 fn not_a_count() -> String {
-    "give a whole number, or one with k or m behind it, as in 2.5k".to_owned()
+    "give a whole number, or one followed by k or m, as in 2.5k".to_owned()
 }
 
 fn parse_duration(text: &str) -> Result<Duration, humantime::DurationError> {

@@ -5,7 +5,8 @@
 //! it measured.
 
 use super::latencies::{Latencies, Reservation};
-use super::{Arguments, Rates, Refusal, Repetition, Sampled, Tool, banner, report};
+use super::rate_tally::RateTally;
+use super::{Arguments, Rates, Refusal, Repetition, Tool, banner, report};
 use super::{refusal, script};
 use loadline_engine::{AnyTally, Launch, StartError, Tally};
 use loadline_plan::Plan;
@@ -250,7 +251,7 @@ impl Users {
         let launch = match &self.script {
             Some(script) => {
                 let users = script.scenarios();
-                Launch::scenario(move |worker| Sampled::new(tool, users(worker)))
+                Launch::scenario(move |worker| RateTally::users(tool, users(worker)))
             }
             None => self.repetition.launch(tool),
         };

@@ -1,7 +1,7 @@
 //! The users of a command in one of several processes.
 
-use super::sampled::TakeRaised;
-use super::{Rates, Repetition, Sampled, Tool};
+use super::rate_tally::{RateTally, TakeRaised};
+use super::{Rates, Repetition, Tool};
 use loadline_engine::{Launch, TallyCodec};
 use loadline_runner::Job;
 use loadline_script_lua::unpack;
@@ -40,7 +40,7 @@ impl Repetition {
     /// Returns the launch of the same users on a thread of this process.
     pub fn launch(&self, tool: Tool) -> Launch {
         let users = self.clone();
-        Launch::scenario(move |_| Sampled::new(tool, users.clone()))
+        Launch::scenario(move |_| RateTally::users(tool, users.clone()))
     }
 }
 
@@ -63,7 +63,7 @@ pub fn launch(job: &Job, workers: Range<u32>) -> Result<Launch, String> {
         let users = script.scenarios();
         let raised: TakeRaised = Arc::new(script.raised());
         return Ok(Launch::scenario(move |worker| {
-            Sampled::raising(tool, users(worker), Arc::clone(&raised))
+            RateTally::raising(tool, users(worker), Arc::clone(&raised))
         }));
     }
     let repetition = Repetition {

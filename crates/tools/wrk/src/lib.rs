@@ -10,7 +10,7 @@
 //!
 //! - a flag: `arguments.rs`, numbers with their units `units.rs`; its effect `plan.rs`,
 //!   `repetition.rs`; its row in `docs/dialects.md`
-//! - the reports: `report.rs`; Req/Sec `rates.rs`, `sampled.rs`; wrk2's times `spectrum.rs`;
+//! - the reports: `report.rs`; Req/Sec `rates.rs`, `rate_tally.rs`; wrk2's times `spectrum.rs`;
 //!   numbers in columns `scaling.rs`
 //! - the course of a command: `conduct.rs`, its script `script.rs`; why it has no report
 //!   `refusal.rs`
@@ -26,11 +26,11 @@ mod job;
 mod latencies;
 mod options;
 mod plan;
+mod rate_tally;
 mod rates;
 mod refusal;
 mod repetition;
 mod report;
-mod sampled;
 mod scaling;
 mod script;
 mod spectrum;
@@ -44,7 +44,6 @@ pub use job::{TOOL, launch};
 pub use rates::Rates;
 pub use repetition::{Repeater, Repetition};
 pub use report::{banner, report};
-pub use sampled::Sampled;
 
 /// The emulated tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

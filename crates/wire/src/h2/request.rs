@@ -47,7 +47,7 @@ impl Request {
         })
     }
 
-    /// Returns the same request with one more field behind the others. Its name is in lower case,
+    /// Returns the same request with one more field after the others. Its name is in lower case,
     /// and both are as HTTP/2 allows them.
     pub fn with_field(&self, name: &str, value: &str) -> Self {
         let mut block = self.block.to_vec();

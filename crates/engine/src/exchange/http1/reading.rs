@@ -1,14 +1,15 @@
 //! Reads the responses of a batch.
 
 use super::{are_extra_bytes, are_line_ends};
+use crate::account::Account;
 use crate::exchange::in_flight::{ExchangeEnd, InFlightBatch};
 use crate::exchange::{DISCARD_AT_ONCE, WORTH_DISCARDING};
 use crate::failure::{Broken, Failure, broken_connection, protocol};
 use crate::gathering::Gathering;
+use crate::network::Network;
 use crate::observer::{Answer, Observer};
 use crate::pool::OpenConnection;
 use crate::sampling::Instants;
-use crate::worker::Worker;
 use loadline_reactor::{Host, Received};
 use loadline_record::{ErrorKind, Outcome};
 use loadline_wire::Malformed;
@@ -23,10 +24,10 @@ const CUT: &str = "the response ends with its connection, but the server did not
 const LAST: &str = "the response before it ended the connection";
 
 /// The state of reading the responses of a batch.
-pub(super) struct Reading<'a, 'b, H: Host, O> {
-    pub(super) worker: &'a Worker<H>,
-    pub(super) open: &'a mut OpenConnection<H>,
-    pub(super) in_flight: &'a mut InFlightBatch<'b, H>,
+pub(super) struct Reading<'a, 'b, A: Account, O> {
+    pub(super) network: &'a Network<A::Host>,
+    pub(super) open: &'a mut OpenConnection<A::Host>,
+    pub(super) in_flight: &'a mut InFlightBatch<'b, A>,
     pub(super) observer: &'a mut O,
 }
 
@@ -38,7 +39,7 @@ struct Arrival {
     pub(super) wakeup_ns: u64,
 }
 
-impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
+impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
     /// Ready when all responses are complete. Returns true if the connection can serve another
     /// batch.
     // Two callers would prevent inlining, and nearly all requests go through one of them.
@@ -49,7 +50,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             let received = if discardable > 0 {
                 ready!(self.open.connection.poll_discard(cx, discardable as usize))
             } else {
-                let mut scratch = self.worker.dialler.scratch.borrow_mut();
+                let mut scratch = self.network.dialler.scratch.borrow_mut();
                 ready!(self.open.connection.poll_recv(cx, &mut scratch))
             };
             let received = match received {
@@ -64,7 +65,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             if let Some(ended) = self.take(received, discardable > 0).transpose() {
                 return Poll::Ready(ended);
             }
-            self.worker.suspend_coalescing();
+            self.network.suspend_coalescing();
         }
     }
 
@@ -80,7 +81,8 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             return false;
         }
         open.connection.hear_from(1);
-        open.connection.set_deadline(self.in_flight.deadline_ns);
+        open.connection
+            .set_deadline(self.in_flight.progress.deadline_ns);
         true
     }
 
@@ -91,17 +93,17 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
         if !self.waits_longer(error) {
             return false;
         }
-        self.in_flight.deadline_ns = u64::MAX;
+        self.in_flight.progress.deadline_ns = u64::MAX;
         self.open.connection.set_deadline(u64::MAX);
         if self.in_flight.is_counted() {
-            self.worker.recorder.borrow_mut().late();
+            self.network.recorder.borrow_mut().late();
         }
         true
     }
 
     /// True if the error is a timeout of a response that is still awaited.
     pub(super) fn waits_longer(&self, error: &io::Error) -> bool {
-        self.worker.awaits_late && error.kind() == io::ErrorKind::TimedOut
+        self.network.awaits_late && error.kind() == io::ErrorKind::TimedOut
     }
 
     /// Returns the number of bytes to discard in the kernel.
@@ -123,7 +125,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             return self.closed(arrival).map(Some);
         }
         if self.in_flight.is_counted() {
-            self.worker
+            self.network
                 .recorder
                 .borrow_mut()
                 .received(received.bytes as u64);
@@ -132,7 +134,7 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
             gathering.received(received.bytes);
         }
         if discarded {
-            self.in_flight.bytes_in += received.bytes as u64;
+            self.in_flight.progress.bytes_in += received.bytes as u64;
             let done = self.open.parser.discarded(received.bytes as u64);
             return if done {
                 self.answered(arrival)
@@ -146,11 +148,11 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
     /// Returns the time of the bytes. The kernel's timestamp is of another clock, so it is clamped
     /// between our begin and our read.
     fn arrival(&self, received: Received) -> Arrival {
-        let now_ns = self.worker.host.now_ns();
+        let now_ns = self.network.host.now_ns();
         let at_ns = received
             .at_ns
             .unwrap_or(now_ns)
-            .clamp(self.in_flight.begun_ns, now_ns);
+            .clamp(self.in_flight.begun.at_ns, now_ns);
         Arrival {
             at_ns,
             wakeup_ns: now_ns - at_ns,
@@ -161,53 +163,56 @@ impl<H: Host, O: Observer> Reading<'_, '_, H, O> {
     /// request.
     #[cold]
     fn split(&self, arrival: Arrival) {
-        let host = &self.worker.host;
+        let host = &self.network.host;
         let parsed_ns = host.now_ns();
         let Some(sent_ns) = self.open.connection.sent_at_ns() else {
             return;
         };
         let instants = Instants {
             intended_ns: self.in_flight.start.intended_ns,
-            begun_ns: self.in_flight.begun_ns,
+            begun_ns: self.in_flight.begun.at_ns,
             sent_ns,
             received_ns: arrival.at_ns,
             read_ns: arrival.at_ns + arrival.wakeup_ns,
             parsed_ns,
         };
-        self.worker.recorder.borrow_mut().split(&instants.split());
+        self.network.recorder.borrow_mut().split(&instants.split());
     }
 
     #[inline(always)]
     fn feed(&mut self, bytes: usize, arrival: Arrival) -> Result<Option<bool>, Broken> {
-        let worker = self.worker;
-        let scratch = worker.dialler.scratch.borrow();
+        let network = self.network;
+        let scratch = network.dialler.scratch.borrow();
         let mut input = scratch.received(bytes);
         while !input.is_empty() {
-            let memo = &mut *worker.heads.borrow_mut();
+            let memo = &mut *network.heads.borrow_mut();
             let fed = self.open.parser.feed_knowing(memo, input, self.observer);
             let fed = fed.map_err(|malformed| {
                 // The parser does not report how much of it could be parsed.
-                self.in_flight.bytes_in += input.len() as u64;
-                self.in_flight.first_byte_ns.get_or_insert(arrival.at_ns);
+                self.in_flight.progress.bytes_in += input.len() as u64;
+                self.in_flight
+                    .progress
+                    .first_byte_ns
+                    .get_or_insert(arrival.at_ns);
                 protocol(malformed)
             })?;
             input = &input[fed.used..];
-            self.in_flight.bytes_in += fed.used as u64;
+            self.in_flight.progress.bytes_in += fed.used as u64;
             if O::MAY_REFUSE
                 && !fed.done
                 && let Some(refusal) = self.observer.refusal(false)
             {
                 return Err(Broken::Failed(Failure::refused(refusal)));
             }
-            if self.in_flight.first_byte_ns.is_none() && self.open.parser.started() {
-                self.in_flight.first_byte_ns = Some(arrival.at_ns);
+            if self.in_flight.progress.first_byte_ns.is_none() && self.open.parser.started() {
+                self.in_flight.progress.first_byte_ns = Some(arrival.at_ns);
             }
             if !fed.done {
                 continue;
             }
             if let Some(reusable) = self.answered(arrival)? {
                 if reusable && are_extra_bytes(input) {
-                    worker.extra_bytes();
+                    network.extra_bytes();
                 }
                 // More bytes after the last response than a line end make the next response
                 // unreliable.

@@ -7,6 +7,7 @@
 //! connection that continues.
 
 use super::reading::Reading;
+use crate::account::Account;
 use crate::failure::{Broken, broken_connection};
 use crate::observer::Observer;
 use loadline_reactor::Host;
@@ -60,9 +61,9 @@ impl<'a> Sending<'a> {
 
     /// Sends and reads until all responses are complete. Returns true if the connection can serve
     /// another batch.
-    pub(super) async fn send_and_read<H: Host, O: Observer>(
+    pub(super) async fn send_and_read<A: Account, O: Observer>(
         &mut self,
-        reading: &mut Reading<'_, '_, H, O>,
+        reading: &mut Reading<'_, '_, A, O>,
     ) -> Result<bool, Broken> {
         let answered = poll_fn(|cx| self.poll(cx, reading)).await;
         if answered.is_err() && !matches!(self.state, State::Sent) {
@@ -77,23 +78,23 @@ impl<'a> Sending<'a> {
             return Ok(false);
         }
         let connection = &mut reading.open.connection;
-        let sent = poll_fn(|cx| self.poll_send::<H>(cx, connection)).await;
-        reading.in_flight.ended_ns = reading.worker.host.now_ns();
+        let sent = poll_fn(|cx| self.poll_send::<A::Host>(cx, connection)).await;
+        reading.in_flight.ended_ns = reading.network.host.now_ns();
         Ok(sent.is_ok())
     }
 
-    fn poll<H: Host, O: Observer>(
+    fn poll<A: Account, O: Observer>(
         &mut self,
         cx: &mut Context<'_>,
-        reading: &mut Reading<'_, '_, H, O>,
+        reading: &mut Reading<'_, '_, A, O>,
     ) -> Poll<Result<bool, Broken>> {
         if matches!(self.state, State::UnderWay) {
-            let sent = self.poll_send::<H>(cx, &mut reading.open.connection);
+            let sent = self.poll_send::<A::Host>(cx, &mut reading.open.connection);
             self.state = match sent {
                 Poll::Pending => State::UnderWay,
                 Poll::Ready(Ok(())) => {
                     if O::WANTS_SENT {
-                        reading.in_flight.sent_ns = reading.worker.host.now_ns();
+                        reading.in_flight.progress.sent_ns = reading.network.host.now_ns();
                     }
                     State::Sent
                 }

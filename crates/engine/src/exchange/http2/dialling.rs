@@ -3,7 +3,7 @@
 use super::driver::Driver;
 use crate::failure::Failure;
 use crate::http2::{Http2Connection, Http2Pool, Member, SharedDial};
-use crate::worker::Worker;
+use crate::network::Network;
 use loadline_reactor::Host;
 use loadline_record::ErrorKind;
 use loadline_transport::{Connection, Dial, DialError, DialPhase};
@@ -14,21 +14,21 @@ use std::task::Waker;
 
 /// Begins HTTP/2 on a connection of the worker's own pool, like [`establish_in`].
 async fn establish<H: Host>(
-    worker: &Rc<Worker<H>>,
+    network: &Rc<Network<H>>,
     endpoint: usize,
     carrier: Connection<H::Socket>,
     deadline_ns: u64,
 ) -> Result<Rc<Http2Connection>, Failure> {
-    let Some(pool) = &worker.http2 else {
+    let Some(pool) = &network.http2 else {
         return Err(Failure::new(ErrorKind::Protocol, "HTTP/2 is not set up"));
     };
-    establish_in(pool, worker, endpoint, carrier, deadline_ns).await
+    establish_in(pool, network, endpoint, carrier, deadline_ns).await
 }
 
 /// Begins HTTP/2 on a connection of a pool and waits until the server's SETTINGS have arrived.
 pub(in crate::exchange) async fn establish_in<H: Host>(
     pool: &Rc<Http2Pool>,
-    worker: &Rc<Worker<H>>,
+    network: &Rc<Network<H>>,
     endpoint: usize,
     carrier: Connection<H::Socket>,
     deadline_ns: u64,
@@ -36,18 +36,18 @@ pub(in crate::exchange) async fn establish_in<H: Host>(
     let connection = Rc::new(Http2Connection {
         peer: carrier.peer(),
         agreed: carrier.agreed(),
-        shows: worker.negotiates,
+        shows: network.negotiates,
         ..Http2Connection::new(endpoint, pool.config, pool.streams, deadline_ns)
     });
     let driver = Driver {
         connection: Rc::clone(&connection),
         carrier,
-        worker: Rc::downgrade(worker),
+        network: Rc::downgrade(network),
         pool: Rc::downgrade(pool),
         armed_ns: 0,
         is_flushing: false,
     };
-    let driver = worker.host.spawn(driver.run());
+    let driver = network.host.spawn(driver.run());
     pool.members.borrow_mut().push(Member {
         connection: Rc::clone(&connection),
         driver,
@@ -62,12 +62,12 @@ pub(in crate::exchange) async fn establish_in<H: Host>(
 
 /// Begins HTTP/2 like [`establish`], on a connection that is dialled before the run.
 pub(crate) async fn establish_ahead<H: Host>(
-    worker: &Rc<Worker<H>>,
+    network: &Rc<Network<H>>,
     endpoint: usize,
     carrier: Connection<H::Socket>,
     deadline_ns: u64,
 ) -> Result<(), DialError> {
-    let established = establish(worker, endpoint, carrier, deadline_ns).await;
+    let established = establish(network, endpoint, carrier, deadline_ns).await;
     established.map(drop).map_err(|failure| DialError {
         phase: DialPhase::Http2,
         address: None,
@@ -78,12 +78,12 @@ pub(crate) async fn establish_ahead<H: Host>(
 /// Joins a dial in progress that has room for another request, or begins a new one. Returns true
 /// with a new one. `is_counted` is true if the dial belongs to the measured part of the run.
 pub(super) fn join_or_dial<H: Host>(
-    worker: &Rc<Worker<H>>,
+    network: &Rc<Network<H>>,
     endpoint: usize,
     deadline_ns: u64,
     is_counted: bool,
 ) -> (Rc<SharedDial>, bool) {
-    let Some(pool) = &worker.http2 else {
+    let Some(pool) = &network.http2 else {
         return (SharedDial::new(endpoint), true);
     };
     let joinable =
@@ -94,23 +94,23 @@ pub(super) fn join_or_dial<H: Host>(
         return (Rc::clone(dial), false);
     }
     let dial = SharedDial::new(endpoint);
-    let run = Rc::clone(&dial).run(Rc::clone(worker), deadline_ns, is_counted);
-    let task = worker.host.spawn(run);
+    let run = Rc::clone(&dial).run(Rc::clone(network), deadline_ns, is_counted);
+    let task = network.host.spawn(run);
     dials.push((Rc::clone(&dial), task));
     (dial, true)
 }
 
 impl SharedDial {
     /// Dials, and wakes the waiting requests.
-    async fn run<H: Host>(self: Rc<Self>, worker: Rc<Worker<H>>, deadline_ns: u64, counts: bool) {
-        let dialled = self.dial(&worker, deadline_ns).await;
-        let Some(pool) = &worker.http2 else { return };
+    async fn run<H: Host>(self: Rc<Self>, network: Rc<Network<H>>, deadline_ns: u64, counts: bool) {
+        let dialled = self.dial(&network, deadline_ns).await;
+        let Some(pool) = &network.http2 else { return };
         if let Ok((_, times)) = &dialled {
             let replaces = pool.replaces(self.endpoint);
             if counts {
-                worker.dialled(times);
+                network.dialled(times);
                 if replaces {
-                    worker.recorder.borrow_mut().reconnected();
+                    network.recorder.borrow_mut().reconnected();
                 }
             }
         }
@@ -125,12 +125,12 @@ impl SharedDial {
 
     async fn dial<H: Host>(
         &self,
-        worker: &Rc<Worker<H>>,
+        network: &Rc<Network<H>>,
         deadline_ns: u64,
     ) -> Result<(Rc<Http2Connection>, Dial), Failure> {
-        let dialled = worker.dialler.dial(self.endpoint, deadline_ns).await;
+        let dialled = network.dialler.dial(self.endpoint, deadline_ns).await;
         let (carrier, dial) = dialled.map_err(|error| Failure::dial(&error))?;
-        let connection = establish(worker, self.endpoint, carrier, deadline_ns).await?;
+        let connection = establish(network, self.endpoint, carrier, deadline_ns).await?;
         Ok((connection, dial))
     }
 }

@@ -3,7 +3,7 @@
 use crate::exchange::{CLOSE_WAIT_NS, DISCARD_AT_ONCE, WORTH_DISCARDING};
 use crate::failure::Failure;
 use crate::http2::{Http2Connection, Http2Pool, NEVER, State, StreamEvents};
-use crate::worker::Worker;
+use crate::network::Network;
 use loadline_reactor::{Host, Received};
 use loadline_record::ErrorKind;
 use loadline_transport::Connection;
@@ -18,8 +18,8 @@ pub(super) struct Driver<H: Host> {
     pub(super) connection: Rc<Http2Connection>,
     /// The connection's socket.
     pub(super) carrier: Connection<H::Socket>,
-    /// The worker, weakly: its pool holds this driver's task.
-    pub(super) worker: Weak<Worker<H>>,
+    /// The network, weakly: its pool holds this driver's task.
+    pub(super) network: Weak<Network<H>>,
     pub(super) pool: Weak<Http2Pool>,
     /// The current deadline of the socket's operations.
     pub(super) armed_ns: u64,
@@ -38,19 +38,19 @@ enum Over {
 impl<H: Host> Driver<H> {
     /// Sends and receives until the connection is over.
     pub(super) async fn run(mut self) {
-        let over = poll_fn(|cx| match self.worker.upgrade() {
-            Some(worker) => self.poll(&worker, cx),
+        let over = poll_fn(|cx| match self.network.upgrade() {
+            Some(network) => self.poll(&network, cx),
             None => Poll::Ready(Over::Retired),
         })
         .await;
-        let Some(worker) = self.worker.upgrade() else {
+        let Some(network) = self.network.upgrade() else {
             return;
         };
         let failure = match over {
             Over::Lost(failure) => failure,
             Over::Retired => Failure::new(ErrorKind::GoAway, "the connection was retired"),
         };
-        let now_ns = worker.host.now_ns();
+        let now_ns = network.host.now_ns();
         let was_open = {
             let mut state = self.connection.state.borrow_mut();
             let was_open = state.wire.is_ready() && !state.is_retired;
@@ -65,12 +65,12 @@ impl<H: Host> Driver<H> {
         }
         if !self.carrier.peer_closed() {
             self.carrier.set_deadline(now_ns + CLOSE_WAIT_NS);
-            drop(worker);
+            drop(network);
             self.carrier.closed_by_peer().await;
         }
     }
 
-    fn poll(&mut self, worker: &Worker<H>, cx: &mut Context<'_>) -> Poll<Over> {
+    fn poll(&mut self, network: &Network<H>, cx: &mut Context<'_>) -> Poll<Over> {
         let connection = Rc::clone(&self.connection);
         let state = &mut *connection.state.borrow_mut();
         if !state
@@ -85,8 +85,8 @@ impl<H: Host> Driver<H> {
                 self.armed_ns = state.deadline_ns;
                 self.carrier.set_deadline(self.armed_ns);
             }
-            let step = match self.poll_send(state, worker, cx) {
-                Ok(()) => self.poll_receive(state, worker, cx),
+            let step = match self.poll_send(state, network, cx) {
+                Ok(()) => self.poll_receive(state, network, cx),
                 Err(error) => Poll::Ready(Err(Failure::io(ErrorKind::Write, &error))),
             };
             match step {
@@ -96,7 +96,7 @@ impl<H: Host> Driver<H> {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(failure)) if failure.kind == ErrorKind::Timeout => {
-                    let now_ns = worker.host.now_ns();
+                    let now_ns = network.host.now_ns();
                     if !state.wire.is_ready() {
                         return Poll::Ready(Over::Lost(Failure::new(ErrorKind::Protocol, SILENT)));
                     }
@@ -113,7 +113,7 @@ impl<H: Host> Driver<H> {
     fn poll_send(
         &mut self,
         state: &mut State,
-        worker: &Worker<H>,
+        network: &Network<H>,
         cx: &mut Context<'_>,
     ) -> io::Result<()> {
         loop {
@@ -125,8 +125,8 @@ impl<H: Host> Driver<H> {
             let polled = self.carrier.poll_send_all(cx, &mut rest);
             let sent = output.len() - rest.len();
             state.wire.sent(sent);
-            if worker.counts_bytes() {
-                worker.recorder.borrow_mut().transmitted(sent as u64);
+            if network.counts_bytes() {
+                network.recorder.borrow_mut().transmitted(sent as u64);
             }
             self.is_flushing = polled.is_pending();
             match polled {
@@ -140,7 +140,7 @@ impl<H: Host> Driver<H> {
     fn poll_receive(
         &mut self,
         state: &mut State,
-        worker: &Worker<H>,
+        network: &Network<H>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), Failure>> {
         let discardable = match state.wire.discardable() {
@@ -153,36 +153,36 @@ impl<H: Host> Driver<H> {
         let received = if discardable > 0 {
             self.carrier.poll_discard(cx, discardable as usize)
         } else {
-            let mut scratch = worker.dialler.scratch.borrow_mut();
+            let mut scratch = network.dialler.scratch.borrow_mut();
             self.carrier.poll_recv(cx, &mut scratch)
         };
         let received = std::task::ready!(received);
         Poll::Ready(match received {
             Err(error) => Err(Failure::io(ErrorKind::Read, &error)),
             Ok(Received { bytes: 0, .. }) => Err(closed(state)),
-            Ok(received) => self.take(state, worker, received, discardable > 0, cx),
+            Ok(received) => self.take(state, network, received, discardable > 0, cx),
         })
     }
 
     fn take(
         &mut self,
         state: &mut State,
-        worker: &Worker<H>,
+        network: &Network<H>,
         received: Received,
         is_discarded: bool,
         cx: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let read_ns = worker.host.now_ns();
+        let read_ns = network.host.now_ns();
         state.received_ns = read_ns;
-        if worker.counts_bytes() {
-            let mut recorder = worker.recorder.borrow_mut();
+        if network.counts_bytes() {
+            let mut recorder = network.recorder.borrow_mut();
             recorder.received(received.bytes as u64);
         }
         let at_ns = received.at_ns.map_or(read_ns, |at_ns| at_ns.min(read_ns));
         let (bytes, instants) = (received.bytes, (at_ns, read_ns));
         let fed = match self.connection.shows {
-            true => feed::<H, true>(state, worker, bytes, false, instants),
-            false => feed::<H, false>(state, worker, bytes, is_discarded, instants),
+            true => feed::<H, true>(state, network, bytes, false, instants),
+            false => feed::<H, false>(state, network, bytes, is_discarded, instants),
         };
         if let Err(error) = fed {
             // Report the error to the server, if it still receives.
@@ -213,7 +213,7 @@ impl<H: Host> Driver<H> {
 /// read; keeps their responses if it `SHOWS` them.
 fn feed<H: Host, const SHOWS: bool>(
     state: &mut State,
-    worker: &Worker<H>,
+    network: &Network<H>,
     bytes: usize,
     is_discarded: bool,
     (at_ns, read_ns): (u64, u64),
@@ -229,11 +229,11 @@ fn feed<H: Host, const SHOWS: bool>(
         state.wire.discarded(bytes as u64, &mut told);
         Ok(())
     } else {
-        let scratch = worker.dialler.scratch.borrow();
+        let scratch = network.dialler.scratch.borrow();
         state.wire.feed(scratch.received(bytes), &mut told)
     };
     if told.ended == 0 {
-        worker.suspend_coalescing();
+        network.suspend_coalescing();
     }
     fed
 }

@@ -2,6 +2,7 @@
 
 use crate::behaviour::{Behaviour, Scenario};
 use crate::observer::{Carrier, Observer};
+use crate::simulated::at_once::request_all;
 use crate::simulated::http2_server::{
     DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE_BYTES, SETTINGS, STATUS_200, frame, go_away,
     take_frame,
@@ -228,7 +229,7 @@ async fn get_one(requester: &Requester<Kernel>, url: &Url) -> ReceivedParts {
 async fn get_four(requester: &Requester<Kernel>, url: &Url) -> Vec<ReceivedParts> {
     let mut heard: Vec<ReceivedParts> = (0..4).map(|_| ReceivedParts::default()).collect();
     let requests = heard.iter_mut().map(|heard| (get(url), heard));
-    let sent = requester.request_all(requests.collect(), AtOnce::default());
+    let sent = request_all(requester, requests.collect(), AtOnce::default());
     for outcome in sent.await {
         assert_eq!(outcome, Ok(Outcome::Answered { status: 200 }));
     }
@@ -368,7 +369,7 @@ fn a_server_that_is_not_there_fails_all_that_wait_for_the_dial() {
         Box::pin(async move {
             let mut observers = [(); 4];
             let requests = observers.iter_mut().map(|observer| (get(&url), observer));
-            let sent = requester.request_all(requests.collect(), AtOnce::default());
+            let sent = request_all(&requester, requests.collect(), AtOnce::default());
             for outcome in sent.await {
                 assert!(matches!(outcome, Ok(Outcome::Failed(_))), "{outcome:?}");
             }

@@ -13,7 +13,7 @@ pub(crate) struct JudgementFlags {
     /// A check compares one of these with a bound: any percentile, mean, min, max or stdev of the
     /// response time, or of its parts with service., blocked. or lateness. before it; errors
     /// (requests without a response), non2xx, a class of statuses (5xx) or one status (status:503)
-    /// as a count or a percentage; rate in responses per second. With {name:NAME} behind it, as in
+    /// as a count or a percentage; rate in responses per second. With {name:NAME} after it, as in
     /// 'p99{name:login}<50ms', a check looks at the requests of one name, with {scenario:NAME} at
     /// those of one scenario. Examples: 'p99.9<=1s', 'service.mean<2ms', 'errors<=3', '5xx<1%',
     /// 'status:200>99%', 'rate>=990'.

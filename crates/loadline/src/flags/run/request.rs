@@ -1,6 +1,6 @@
 //! The flags of requests and their destination.
 
-pub(crate) use super::place::TargetWord;
+pub(crate) use super::target_word::TargetWord;
 
 use crate::flags::choice::choice;
 use clap::{Args, ValueHint};
@@ -80,7 +80,7 @@ pub(crate) struct RequestFlags {
 
     /// The beginning of the relative URLs (/login) in --urls
     ///
-    /// A line that begins with / or ? is put behind it, so that one list serves several servers.
+    /// A line that begins with / or ? is appended to it, so that one list serves several servers.
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub(crate) base_url: Option<BaseUrl>,
 

@@ -76,7 +76,7 @@ fn refuse_strays(search: &SearchFlags, options: &[OsString]) -> Result<(), Searc
     match (&search.host, options) {
         (Some(_), _) => Err(SearchError::NoLocustfile("--host")),
         (None, []) => Ok(()),
-        (None, _) => Err(SearchError::NoLocustfile("what follows behind --")),
+        (None, _) => Err(SearchError::NoLocustfile("what follows --")),
     }
 }
 
