@@ -1,5 +1,5 @@
-//! The protocol of a NATS server, as far as it is used: lines of text, some of which the contents of
-//! a message follow (<https://docs.nats.io/reference/reference-protocols/nats-protocol>).
+//! The protocol of a NATS server, as far as it is used: lines of text, some of which the contents
+//! of a message follow (<https://docs.nats.io/reference/reference-protocols/nats-protocol>).
 
 use crate::address::Credentials;
 use serde::Deserialize;
