@@ -1,10 +1,20 @@
 //! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
 //! agent is lost.
 
+/// Agents that join a run while it lasts.
+mod elastic;
 /// What is measured of agents: when they begin, how much they send.
 mod measured;
+/// Agents on networks that are slow or cut.
+mod networks;
+/// The agent that measures other response times than the others.
+mod odd;
 /// Other tools, and scripts, on agents.
 mod scripts;
+/// Searches and series on agents.
+mod searches;
+/// The users of an agent that is lost.
+mod users;
 
 use crate::openssl::make_certificate;
 use crate::rig::{beside_others, command, count, loadline, serve, text};
@@ -479,7 +489,7 @@ fn a_bus_that_can_not_be_used_is_refused_in_a_sentence() {
                 "2",
                 target,
             ],
-            "leave out --agents",
+            "is nats-server running there?",
         ),
     ] {
         let found = loadline(words);

@@ -2,6 +2,7 @@
 
 import configparser
 import contextlib
+import copy
 import os
 import shutil
 import socket
@@ -134,6 +135,18 @@ def test_each_manifest_refers_to_what_there_is():
     conf = manifest("ConfigMap", "loadline-bus")["data"]["bus.conf"]
     ours = (FOLDER / "bus.conf").read_text(encoding="utf-8")
     assert conf.splitlines() == ours.splitlines()[2:]
+
+
+@pytest.mark.parametrize("version", ["1.25", "1.37"])
+def test_each_manifest_fits_the_schema_of_kubernetes(version):
+    schemas = pytest.importorskip(
+        "kubernetes_validate", reason="scripts/test-python installs kubernetes-validate")
+    for one in KUBERNETES:
+        schemas.validate(one, version, strict=True)
+    wrong = copy.deepcopy(manifest("Deployment", "loadline-agent"))
+    wrong["spec"]["template"]["spec"]["containers"][0]["imagePullPolice"] = "Always"
+    with pytest.raises(schemas.ValidationError):
+        schemas.validate(wrong, version, strict=True)
 
 
 def test_systemd_reads_the_unit():

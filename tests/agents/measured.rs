@@ -2,6 +2,7 @@
 
 use super::{Agent, Bus, assert_sums, end, start, url};
 use crate::rig::{count, serve};
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
@@ -73,6 +74,56 @@ fn agents_begin_at_one_instant_as_well_as_they_say() {
     // Each of two clocks is wrong by as much at most.
     let most = 2 * printed_error(&stderr) + SCHEDULING;
     assert!(skew <= most, "{skew:?}, and not {most:?}: {stderr}");
+}
+
+/// The CPU time of a process so far, in seconds, and the most memory that it had, in megabytes.
+fn usage(process: u32) -> Option<(f64, f64)> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Behind the name: fields 14 and 15 are ticks of a hundredth of a second.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let ticks = fields.split(' ').skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some((ticks as f64 / 100.0, kilobytes / 1_024.0))
+}
+
+#[test]
+#[ignore = "soak: starts 64 agents, which need the machine alone"]
+fn a_coordinator_follows_sixty_four_agents() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let nats = bus.url();
+    let agents = (1..=64).map(|number| Agent::start(&nats, &format!("agent-{number}"), &[]));
+    let _agents: Vec<Agent> = agents.collect();
+    let url = url(&server);
+    let words = ["-t", "64", "-c", "64", "-r", "1280", "-d", "20s", &url];
+    let begun = Instant::now();
+    let run = start(&bus, "64", &words);
+    let process = run.coordinator.id();
+    let (mut first, mut last) = (None, None);
+    while let Some(used) = usage(process) {
+        let now = (begun.elapsed().as_secs_f64(), used);
+        if now.0 > 8.0 {
+            first.get_or_insert(now);
+            last = Some(now);
+        }
+        if now.0 > 22.0 {
+            break;
+        }
+        thread::sleep(Duration::from_millis(200));
+    }
+    let (found, stderr, code) = end(run);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(assert_sums(&found), 0);
+    assert_eq!(count(&found, "planned"), 25_600);
+    let ((from_s, (cpu_before_s, _)), (to_s, (cpu_s, peak_mb))) = first.zip(last).expect("usage");
+    let cores = (cpu_s - cpu_before_s) / (to_s - from_s);
+    println!("the coordinator of 64 agents: {cores:.3} of a core, {peak_mb:.0} MB at most");
+    assert!(cores <= 0.5, "{cores} cores");
+    assert!(peak_mb <= 300.0, "{peak_mb} MB");
 }
 
 /// The sizes of the whole messages that agents send, by a subscriber of the bus.

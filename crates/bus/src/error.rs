@@ -1,5 +1,6 @@
 //! Errors: of the bus, and of the search for agents.
 
+use crate::search::MOST_AGENTS;
 use std::path::PathBuf;
 
 /// The reason why a bus can't be used.
@@ -93,6 +94,18 @@ pub enum GatherError {
         present: usize,
         /// The others, each with its reason.
         refusals: Vec<String>,
+    },
+    /// More agents than a coordinator can follow.
+    #[error(
+        "--agents {wanted} is {agents} agents, and a run has at most {MOST_AGENTS}: the command \
+         merges a report of each of them every second; give a lower number, with more threads \
+         (-t) for each of them."
+    )]
+    TooMany {
+        /// The agents that are needed, as they were given.
+        wanted: String,
+        /// Their number.
+        agents: usize,
     },
 }
 

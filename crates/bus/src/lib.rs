@@ -51,5 +51,5 @@ pub use error::{BusError, GatherError};
 pub use hire::{AGENTS_VARIABLE, Hire};
 pub use hosts::{Host, Invitation, gather};
 pub use protocol::{Card, Versions};
-pub use search::{agents, find};
+pub use search::{MOST_AGENTS, agents, find};
 pub use selector::{Labels, Selector, parse_label};

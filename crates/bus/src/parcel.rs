@@ -264,7 +264,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parcels_arrive_once_and_in_order_whatever_is_lost(
+        fn parcels_arrive_once_and_in_order_whatever_is_lost_doubled_or_late(
             reports in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6),
             longest in 0..200_usize,
             seed in any::<u64>(),
@@ -282,7 +282,18 @@ mod tests {
             let mut on_the_way: Vec<Vec<u8>> =
                 parcels.iter().flat_map(|parcel| here.pack(parcel)).collect();
             for _ in 0..5_000 {
-                for message in std::mem::take(&mut on_the_way) {
+                let mut sent = std::mem::take(&mut on_the_way);
+                for index in 1..sent.len() {
+                    if is_lost() {
+                        sent.swap(index - 1, index);
+                    }
+                }
+                let copies = |message: Vec<u8>| match is_lost() {
+                    true => vec![message.clone(), message],
+                    false => vec![message],
+                };
+                let delivered: Vec<Vec<u8>> = sent.into_iter().flat_map(copies).collect();
+                for message in delivered {
                     prop_assert!(message.len() <= longest.max(10));
                     if is_lost() {
                         continue;

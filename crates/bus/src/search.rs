@@ -6,6 +6,8 @@ use crate::protocol::{self, AGENTS, Card};
 use crate::selector::Selector;
 use std::time::{Duration, Instant};
 
+/// The most agents of a run: the coordinator merges a report of each of them every second.
+pub const MOST_AGENTS: usize = 64;
 /// The time in which an agent answers a search.
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -23,17 +25,29 @@ pub fn agents(bus: &Bus) -> Result<Vec<Card>, BusError> {
 /// # Errors
 /// If there are too few, or the bus can't be used.
 pub fn find(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Card>, GatherError> {
+    refuse_too_many(wanted, wanted.least())?;
     let until = Instant::now() + patience;
     loop {
         let seen = candidates(bus, wanted, wanted.least())?;
         if seen.usable.len() >= wanted.least() {
             let mut usable = seen.usable;
             usable.truncate(wanted.count.map_or(usize::MAX, |count| count as usize));
+            refuse_too_many(wanted, usable.len())?;
             return Ok(usable);
         }
         if Instant::now() >= until {
             return Err(seen.too_few(wanted, 0));
         }
+    }
+}
+
+fn refuse_too_many(wanted: &Selector, agents: usize) -> Result<(), GatherError> {
+    match agents > MOST_AGENTS {
+        true => Err(GatherError::TooMany {
+            wanted: wanted.to_string(),
+            agents,
+        }),
+        false => Ok(()),
     }
 }
 

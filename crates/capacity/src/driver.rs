@@ -157,7 +157,7 @@ impl<M: Measure> Driver<'_, M> {
         let seen = self.seen(Purpose::WarmUp, level, seconds)?;
         self.add(Purpose::WarmUp, level, seconds, seen, false);
         let trial = self.trials.last().expect("the trial was just made");
-        if !trial.kept_up && !self.settings.whole {
+        if !trial.kept_up && !trial.seen.is_void && !self.settings.whole {
             self.search.begin_at(trial.seen.answers_per_s);
         }
         self.pause();
@@ -283,7 +283,7 @@ impl<M: Measure> Driver<'_, M> {
         while self.has_time_for(over.1 + back.1) {
             let descent = self.measure.descend(over, back);
             let descent = descent.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
-            self.spend(over.1 + back.1, descent.back.drained_s);
+            self.spend(over.1 + back.1, &descent.back);
             let discarded = self.is_to_be_made_again(&descent.back, over.1 + back.1);
             let recovery = Recovery::of(&descent);
             let steps = [
@@ -351,6 +351,7 @@ impl<M: Measure> Driver<'_, M> {
 
     /// Makes a trial, and repeats it while its machine loses time and the budget allows it. Passed
     /// and failed trials are both repeated: repeating only failures would bias the result upwards.
+    /// A void trial is repeated in any case.
     fn undisturbed(
         &mut self,
         purpose: Purpose,
@@ -370,19 +371,23 @@ impl<M: Measure> Driver<'_, M> {
     }
 
     fn is_to_be_made_again(&self, seen: &Observation, seconds: f64) -> bool {
-        seen.lost_time && !self.is_always_disturbed() && self.can_spare(seconds)
+        let is_disturbed = seen.lost_time && !self.is_always_disturbed();
+        seen.is_void || (is_disturbed && self.can_spare(seconds))
     }
 
     /// Accounts for a trial that is repeated.
     fn discard(&mut self, seconds: f64) {
-        self.retry_left_s -= seconds;
+        let last = self.trials.last().expect("a trial was just made");
+        if !last.seen.is_void {
+            self.retry_left_s -= seconds;
+        }
         self.pause();
     }
 
     /// True if the first [`TELLING`] trials after the warm-up, or more, were all discarded:
     /// disturbance is then normal on this machine, and waiting does not help.
     fn is_always_disturbed(&self) -> bool {
-        let trials = self.trials.iter();
+        let trials = self.trials.iter().filter(|trial| !trial.seen.is_void);
         let first = trials.filter(|trial| trial.purpose != Purpose::WarmUp);
         first.take_while(|trial| trial.discarded).count() >= TELLING
     }
@@ -410,21 +415,24 @@ impl<M: Measure> Driver<'_, M> {
     ) -> Result<Observation, Stop<M::Error>> {
         let seen = self.measure.trial(purpose, level, seconds);
         let seen = seen.map_err(Stop::Failed)?.ok_or(Stop::Interrupted)?;
-        self.spend(seconds, seen.drained_s);
+        self.spend(seconds, &seen);
         Ok(seen)
     }
 
-    /// Accounts for a trial that measured this many seconds, and then waited `drained_s` for its
-    /// last responses: by the clock, if there is one. The remaining time is recorded as its
-    /// overhead, from which that of the next trials is predicted.
-    fn spend(&mut self, seconds: f64, drained_s: f64) {
+    /// Accounts for a trial that measured this many seconds, and then waited for its last
+    /// responses: by the clock, if there is one. The remaining time is recorded as its overhead,
+    /// from which that of the next trials is predicted; a loss in a void trial is none.
+    fn spend(&mut self, seconds: f64, seen: &Observation) {
+        let drained_s = seen.drained_s;
         let reckoned_s = self.settings.whole_s(seconds) + drained_s;
         let Some(now_s) = self.measure.spent_s() else {
             self.spent_s += reckoned_s;
             return;
         };
         let took_s = (now_s - self.spent_s).max(0.0);
-        self.overheads_s.push(took_s - seconds - drained_s);
+        if !seen.is_void {
+            self.overheads_s.push(took_s - seconds - drained_s);
+        }
         self.spent_s += took_s;
     }
 

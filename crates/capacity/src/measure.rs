@@ -154,6 +154,10 @@ pub struct Observation {
     /// True if the machine lost time that none of its processes used, with whatever effect: it was
     /// stolen by the hypervisor, or a loop stalled. Such losses come and go with a neighbour.
     pub lost_time: bool,
+    /// True if a part of the generator was lost during the trial, so that its load was not the one
+    /// that was planned: the trial says nothing about the target.
+    #[serde(default)]
+    pub is_void: bool,
     /// The reason why the generator may have reached its limit before the target did.
     pub own_limit: Option<OwnLimit>,
     /// The cause that took time from the generator and its machine, and that may explain a failed
@@ -249,8 +253,8 @@ pub struct Trial {
     /// True if, apart from chance, no more requests were outstanding at the end than at the
     /// beginning, and the users kept their pace if that is required.
     pub kept_up: bool,
-    /// True if the trial was discarded and repeated, because its machine lost time: it then has no
-    /// meaning for the target.
+    /// True if the trial was discarded and repeated, because its machine lost time or a part of the
+    /// generator was lost: it then has no meaning for the target.
     #[serde(rename = "set_aside")]
     pub discarded: bool,
     /// The observations.

@@ -101,7 +101,17 @@ fn run(
         return Ok(());
     };
     match frame.message()? {
-        ToChild::StartAt { begin_ns } => part.begin(begin_ns),
+        ToChild::StartAt { begin_ns, before } => {
+            let handle = part.handle();
+            before.changes.into_iter().for_each(|change| {
+                handle.carry_out(change);
+            });
+            before
+                .takeovers
+                .into_iter()
+                .for_each(|takeover| handle.take_over(takeover));
+            part.begin(begin_ns);
+        }
         ToChild::Assign { .. } | ToChild::Command(_) => return Err(ChildError::OutOfTurn),
     }
     let obeying = part.handle();

@@ -33,8 +33,8 @@
 //!
 //! - a message: `message.rs`; the bodies of requests in it `bodies.rs`; how it is sent `frame.rs`
 //! - a child's side: `child.rs`; what it reports is in the crate `engine`
-//! - the coordinator's side: all children `processes.rs`; one of them `link.rs`, its pipes
-//!   `pipes.rs`
+//! - the coordinator's side: all children `processes.rs`, while the run lasts `supervision.rs`; one
+//!   of them `link.rs`, its pipes `pipes.rs`; those that join while it lasts `newcomers.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
 //! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`; on lines
 //!   that carry their messages as well `relay.rs`
@@ -49,10 +49,12 @@ mod line;
 mod link;
 mod loss;
 mod message;
+mod newcomers;
 mod parts;
 mod pipes;
 mod processes;
 mod relay;
+mod supervision;
 
 pub use bodies::Bodies;
 pub use child::{ChildError, send_reports, serve};
@@ -60,7 +62,8 @@ pub use frame::{Frame, LONGEST_FRAME};
 pub use line::{Line, Remote, Sink, Source};
 pub use link::SILENCE_TIMEOUT;
 pub use loss::OnLoss;
-pub use message::{FromChild, Job, PROTOCOL, Ready, ToChild};
+pub use message::{Before, FromChild, Job, PROTOCOL, Ready, ToChild};
+pub use newcomers::{Newcomer, Recruiter};
 pub use parts::Parts;
 pub use pipes::start as start_child;
 pub use processes::{Processes, Users};

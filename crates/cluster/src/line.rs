@@ -30,6 +30,8 @@ pub type Sink = Box<dyn FnMut(Frame) + Send>;
 pub struct Line {
     /// The name of the part at the other end, as the begin of a sentence.
     pub name: String,
+    /// The name of the agent at the other end; `None` if that is on this machine.
+    pub agent: Option<String>,
     /// The other end's `CLOCK_MONOTONIC` less that of this process, in nanoseconds: 0 on the same
     /// machine.
     pub clock_ahead_ns: i64,

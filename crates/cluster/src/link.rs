@@ -3,7 +3,7 @@
 use crate::frame::Frame;
 use crate::line::{Line, Remote, Sink, Source};
 use crate::loss::{Course, Handover};
-use crate::message::{Command, FromChild, PROTOCOL, Ready, ToChild};
+use crate::message::{Before, Command, FromChild, PROTOCOL, Ready, ToChild};
 use loadline_engine::{Inlet, ReportReader, TallyCodec, WorkerFailure};
 use std::io;
 use std::ops::Range;
@@ -58,6 +58,8 @@ struct State {
     lost: Option<WorkerFailure>,
     /// The instant from which others take its load over, until they are told.
     taken_from_ns: Option<u64>,
+    /// The starts of closed loads that its users have taken, by scenario.
+    begun: Vec<u64>,
     /// The course of the load, once it begins.
     course: Option<Course>,
 }
@@ -78,6 +80,7 @@ impl Link {
             reason: None,
             lost: None,
             taken_from_ns: None,
+            begun: vec![0; part.scenarios],
             course: None,
         }));
         let listener = Listener {
@@ -107,15 +110,19 @@ impl Link {
         }
     }
 
-    /// Begins the load at the begin of its course, on `CLOCK_MONOTONIC`.
-    pub(crate) fn start(&mut self, course: Course) {
+    /// Begins the load at the begin of its course, on `CLOCK_MONOTONIC`; `before` is what happened
+    /// until now, if it joins.
+    pub(crate) fn start(&mut self, course: Course, before: Before) {
         lock(&self.state).course = Some(course);
         let begin_ns = course.begin_ns.saturating_add_signed(self.clock_ahead_ns);
-        self.tell(&ToChild::StartAt { begin_ns });
+        self.tell(&ToChild::StartAt { begin_ns, before });
     }
 
+    /// Sends a command, if the load of the part has begun: otherwise it comes with the begin.
     pub(crate) fn command(&mut self, command: Command) {
-        self.tell(&ToChild::Command(command));
+        if lock(&self.state).course.is_some() {
+            self.tell(&ToChild::Command(command));
+        }
     }
 
     /// Returns the instant from which others take the part's load over, once: when it is lost.
@@ -123,10 +130,15 @@ impl Link {
         lock(&self.state).taken_from_ns.take()
     }
 
-    /// True if the part is neither lost nor done.
+    /// Returns the starts of closed loads that its users have taken, by scenario.
+    pub(crate) fn begun(&self) -> Vec<u64> {
+        lock(&self.state).begun.clone()
+    }
+
+    /// True if the load of the part has begun, and it is neither lost nor done.
     pub(crate) fn is_present(&self) -> bool {
         let state = lock(&self.state);
-        !state.is_done && state.lost.is_none()
+        !state.is_done && state.lost.is_none() && state.course.is_some()
     }
 
     /// Reports the loss to the inlet if the part was lost before the inlet was set.
@@ -246,6 +258,11 @@ impl Listener {
         let report = self.reports.read(bytes).map_err(io::Error::other)?;
         if let Some(end_ns) = report.interval_end_ns() {
             self.told_ns = self.told_ns.max(end_ns);
+        }
+        for (scenario, begun) in report.begun() {
+            if let Some(sum) = lock(&self.state).begun.get_mut(scenario) {
+                *sum += begun;
+            }
         }
         let part = self.part.index as usize;
         self.with_inlet(|inlet| inlet.tell_part(part, report));

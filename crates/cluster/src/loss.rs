@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnLoss {
-    /// The other parts take it over, if it is an open load.
+    /// The other parts take it over: its arrivals, or its users.
     Share,
     /// It is lost, and the others keep theirs.
     #[default]
@@ -23,8 +23,6 @@ pub enum OnLoss {
 pub(crate) struct Handover {
     /// True if the load, or some of its scenarios, can be handed on.
     is_shared: bool,
-    /// True if all of it can.
-    is_whole: bool,
     /// The time that a message may take to a part, beside the time in which workers receive it.
     head_start_ns: u64,
     warmup_ns: u64,
@@ -44,14 +42,17 @@ impl Handover {
     pub(crate) fn new(plan: &Plan, on_loss: OnLoss, parts: usize, head_start_ns: u64) -> Handover {
         let parts_of_plan = plan.parts();
         let mut shapes = parts_of_plan.iter().map(|part| &part.load.shape);
-        let is_whole = shapes.clone().all(has_arrivals);
         Handover {
-            is_shared: on_loss == OnLoss::Share && shapes.any(has_arrivals),
-            is_whole,
+            is_shared: on_loss == OnLoss::Share && shapes.any(is_anybodys),
             head_start_ns,
             warmup_ns: u64::try_from(plan.warmup.as_nanos()).unwrap_or(u64::MAX),
             present: Arc::new(AtomicUsize::new(parts)),
         }
+    }
+
+    /// Notes that a part may join.
+    pub(crate) fn enter(&self) {
+        self.present.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Notes that a part has ended. Returns the instant from which the others take its load over,
@@ -70,22 +71,20 @@ impl Handover {
             return "on".to_owned();
         };
         let seconds = (from_ns as f64 - self.warmup_ns as f64) / 1e9;
-        let taken = if self.is_whole {
-            "it"
-        } else {
-            "its open loads"
-        };
-        format!("to {seconds:.1} s, from when on the others send {taken}")
+        format!("to {seconds:.1} s, from when on the others send it")
     }
 }
 
-/// True if the arrivals of a load are those of a schedule, of which anybody can send any.
-fn has_arrivals(shape: &Shape) -> bool {
+/// True if anybody can send what is planned in a load of this shape: arrivals of a schedule, or
+/// users without a schedule of their own.
+fn is_anybodys(shape: &Shape) -> bool {
     match shape {
-        Shape::Rate { .. } | Shape::RateStages { .. } | Shape::Burst { .. } => true,
-        Shape::Closed | Shape::ClosedStages { .. } | Shape::Paced | Shape::Scenarios { .. } => {
-            false
-        }
+        Shape::Rate { .. }
+        | Shape::RateStages { .. }
+        | Shape::Burst { .. }
+        | Shape::Closed
+        | Shape::ClosedStages { .. } => true,
+        Shape::Paced | Shape::Scenarios { .. } => false,
     }
 }
 
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_load_is_handed_on_while_others_are_left() {
+    fn a_load_is_handed_on_while_others_are_left() {
         let course = Some(Course {
             begin_ns: monotonic_ns(),
             length_ns: u64::MAX,
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_closed_or_over_is_not_handed_on() {
+    fn what_is_kept_paced_or_over_is_not_handed_on() {
         let course = |length_ns| {
             Some(Course {
                 begin_ns: monotonic_ns(),
@@ -131,8 +130,12 @@ mod tests {
         };
         let kept = Handover::new(&open(), OnLoss::Keep, 2, 0);
         assert_eq!(kept.leave(course(u64::MAX)), None);
+        let mut paced = Plan::default();
+        paced.load.shape = Shape::Paced;
+        let paced = Handover::new(&paced, OnLoss::Share, 2, 0);
+        assert_eq!(paced.leave(course(u64::MAX)), None);
         let closed = Handover::new(&Plan::default(), OnLoss::Share, 2, 0);
-        assert_eq!(closed.leave(course(u64::MAX)), None);
+        assert!(closed.leave(course(u64::MAX)).is_some());
         let over = Handover::new(&open(), OnLoss::Share, 3, 0);
         assert_eq!(over.leave(course(1)), None);
         assert_eq!(over.leave(None), None);

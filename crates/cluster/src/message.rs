@@ -70,11 +70,23 @@ pub enum ToChild {
     },
     /// The begin of the load: nanoseconds of the child's `CLOCK_MONOTONIC`.
     StartAt {
-        /// The instant.
+        /// The instant; a child that joins begins after it.
         begin_ns: u64,
+        /// What happened before, if it joins.
+        #[serde(default)]
+        before: Before,
     },
     /// A command for the rest of the run.
     Command(Command),
+}
+
+/// What happened in a run before a child joined it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Before {
+    /// The changes of the load.
+    pub changes: Vec<Change>,
+    /// The takeovers, up to that with which the child joins.
+    pub takeovers: Vec<TakeOver>,
 }
 
 /// A command for the rest of a run.

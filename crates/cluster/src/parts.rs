@@ -76,6 +76,7 @@ fn readiness() -> Readiness {
 fn line(name: String, input: impl Read + Send + 'static) -> Line {
     Line {
         name,
+        agent: None,
         clock_ahead_ns: 0,
         head_start_ns: 0,
         sink: Box::new(drop),

@@ -24,6 +24,7 @@ pub fn start(name: String, mut command: Command) -> io::Result<Line> {
     let output = child.stdout.take().map(BufReader::new);
     Ok(Line {
         name,
+        agent: None,
         clock_ahead_ns: 0,
         head_start_ns: HEAD_START_NS,
         sink: Box::new(move |frame| {

@@ -4,9 +4,11 @@ use crate::bodies::Bodies;
 use crate::line::Line;
 use crate::link::{Link, Part, Started};
 use crate::loss::{Course, Handover, OnLoss};
-use crate::message::{Command as Instruction, Job, ToChild};
+use crate::message::{Before, Job, ToChild};
+use crate::newcomers::{Enlistment, Newcomer, Newcomers, Recruiter};
 use crate::pipes;
-use loadline_engine::{Detail, Inlet, Order, Readiness, Run, StartError, TakeOver, TallyCodec};
+use crate::supervision::Supervision;
+use loadline_engine::{Allotments, Detail, Inlet, Order, Readiness, Run, StartError, TallyCodec};
 use loadline_plan::{ListLines, Plan};
 use loadline_reactor::monotonic_ns;
 use std::io;
@@ -18,8 +20,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The interval in which commands are forwarded, and silent children are detected. A change of the
-/// load is sent 150 ms ahead.
+/// The interval in which the begin of children is awaited.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The error for a child that found another version of HTTP than those before it.
@@ -40,6 +41,9 @@ pub struct Users {
 pub struct Processes {
     /// The run, with the merged reports of all processes.
     pub run: Run,
+    agents: Vec<String>,
+    /// Those that have joined, as they come.
+    joined: Option<Receiver<Newcomer>>,
     is_over: Arc<AtomicBool>,
     /// The thread that supervises the children, and owns them.
     guard: Option<JoinHandle<()>>,
@@ -62,11 +66,12 @@ impl Processes {
         let name = |process: u32| format!("process {process} of {processes}");
         let lines = (1..=processes).map(|process| pipes::start(name(process), program()));
         let lines = lines.collect::<io::Result<Vec<Line>>>()?;
-        Processes::start_on(plan, lines, detail, users, OnLoss::Keep)
+        Processes::start_on(plan, lines, detail, users, OnLoss::Keep, None)
     }
 
     /// Starts a run of this plan in as many parts as there are lines, and begins its load: once the
-    /// message with its begin must have reached each of them. Blocks until the load has begun.
+    /// message with its begin must have reached each of them. Blocks until the load has begun. With
+    /// a recruiter, others may join an open load while it lasts.
     ///
     /// # Errors
     /// If a part can't begin; the processes of the others are ended then.
@@ -76,9 +81,11 @@ impl Processes {
         detail: Detail,
         users: &Users,
         on_loss: OnLoss,
+        recruiter: Option<Recruiter>,
     ) -> Result<Processes, StartError> {
         let inlet = Arc::new(OnceLock::new());
         let (send, started) = channel();
+        let agents = lines.iter().filter_map(|line| line.agent.clone()).collect();
         let of = lines.len() as u32;
         let shares: Vec<Range<u32>> = shares(plan.threads, of).collect();
         let head_start_ns = lines.iter().map(|line| line.head_start_ns).max();
@@ -100,16 +107,56 @@ impl Processes {
         let run_inlet = inlet.get_or_init(|| run_inlet).clone();
         for link in &mut links {
             link.tell_loss(&run_inlet);
-            link.start(course);
+            link.start(course, Before::default());
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
-        let guard = thread::spawn(move || look_after(links, &run_inlet, &over));
+        let (tell, joined) = channel();
+        let newcomers = recruiter.map(|recruiter| {
+            let order = Enlistment {
+                plan: Box::new(plan.clone()),
+                detail,
+                users: users.clone(),
+                handover,
+                inlet,
+                course,
+                head_start_ns,
+                each: (plan.threads / of).max(1),
+            };
+            Newcomers::new(order, recruiter, Arc::clone(&is_over), tell)
+        });
+        let supervision = Supervision {
+            links,
+            allotments: Allotments::new(plan),
+            takeovers: Vec::new(),
+            changes: Vec::new(),
+            order: Order::Run,
+            newcomers,
+            inlet: run_inlet,
+        };
+        let guard = thread::spawn(move || supervision.run(&over));
         Ok(Processes {
             run,
+            agents,
+            joined: Some(joined),
             is_over,
             guard: Some(guard),
         })
+    }
+
+    /// Returns the names of the agents that have the parts, in their order; nothing if they are
+    /// children of this process.
+    pub fn agents(&self) -> &[String] {
+        &self.agents
+    }
+
+    /// Returns the agents that have joined since the last call.
+    pub fn newcomers(&mut self) -> Vec<Newcomer> {
+        let joined = self.joined.iter().flat_map(Receiver::try_iter);
+        let joined: Vec<Newcomer> = joined.collect();
+        self.agents
+            .extend(joined.iter().map(|newcomer| newcomer.agent.clone()));
+        joined
     }
 }
 
@@ -141,7 +188,7 @@ pub(crate) fn links(
 }
 
 /// Sends a part its assignment.
-fn assign(link: &mut Link, plan: &Plan, detail: Detail, users: &Users) {
+pub(crate) fn assign(link: &mut Link, plan: &Plan, detail: Detail, users: &Users) {
     let mut plan = Box::new(plan.clone());
     let bodies = Bodies::take(&mut plan);
     let lines = plan.list_lines();
@@ -210,48 +257,6 @@ fn all_ready(
         Some(error) if all.connected == 0 => Err(StartError::Remote(error.clone())),
         _ => Ok(all),
     }
-}
-
-/// Forwards commands and kills silent children, until the run is over.
-fn look_after(mut links: Vec<Link>, inlet: &Inlet, is_over: &AtomicBool) {
-    let (mut order, mut changes) = (Order::Run, 0);
-    while !is_over.load(Ordering::Relaxed) {
-        thread::sleep(POLL_INTERVAL);
-        for change in inlet.changes_since(changes) {
-            changes += 1;
-            tell_all(&mut links, &Instruction::Change(change));
-        }
-        let now = inlet.order();
-        if now != order {
-            order = now;
-            tell_all(&mut links, &Instruction::Order(now));
-        }
-        links
-            .iter_mut()
-            .for_each(|link| link.miss_if_silent(POLL_INTERVAL));
-        for takeover in takeovers(&mut links) {
-            tell_all(&mut links, &Instruction::TakeOver(takeover));
-        }
-    }
-}
-
-/// Returns the takeovers of the load of parts that were lost since the last call.
-fn takeovers(links: &mut [Link]) -> Vec<TakeOver> {
-    let lost = |link: &mut Link| Some((link.taken_from_ns()?, link.workers()));
-    let lost: Vec<(u64, Range<u32>)> = links.iter_mut().filter_map(lost).collect();
-    let present = || links.iter().filter(|link| link.is_present());
-    let takeover = |(at_ns, lost)| TakeOver {
-        at_ns,
-        lost,
-        heirs: present().flat_map(Link::workers).collect(),
-    };
-    lost.into_iter().map(takeover).collect()
-}
-
-fn tell_all(links: &mut [Link], instruction: &Instruction) {
-    links
-        .iter_mut()
-        .for_each(|link| link.command(instruction.clone()));
 }
 
 #[cfg(test)]

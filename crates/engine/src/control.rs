@@ -32,16 +32,25 @@ pub struct Change {
     pub scenario: Option<usize>,
 }
 
-/// The takeover of the arrivals of lost workers by others, each of which has an equal part of them.
-/// Of a closed load nothing is taken over.
+/// A change of the workers that share the load. What lost workers would have sent is taken over by
+/// others, each of which has an equal part: of the arrivals of an open load, of the users of a
+/// closed one, who are new users there. With workers that join, all have equal parts of the
+/// arrivals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakeOver {
     /// The instant from which it applies, like that of a [`Change`].
     pub at_ns: u64,
     /// The workers that are lost.
     pub lost: Range<u32>,
-    /// The workers that take their arrivals over, rising.
+    /// The workers that join an open load.
+    #[serde(default)]
+    pub joined: Range<u32>,
+    /// The workers that take it over, rising, those that join included.
     pub heirs: Vec<u32>,
+    /// For each scenario the number of starts of a closed load that the lost workers had left;
+    /// `None`, or nothing, if it is not limited.
+    #[serde(default)]
+    pub left: Vec<Option<u64>>,
 }
 
 /// The time from a command to the change of the load. Each worker checks for changes every tenth of
@@ -195,7 +204,7 @@ impl Handle {
 
     /// Returns the takeovers after the first `heard` ones.
     #[inline]
-    pub(crate) fn takeovers_since(&self, heard: usize) -> Vec<TakeOver> {
+    pub fn takeovers_since(&self, heard: usize) -> Vec<TakeOver> {
         match self.0.takeover_count.load(Ordering::Acquire) {
             count if count == heard => Vec::new(),
             _ => self.takeovers()[heard..].to_vec(),

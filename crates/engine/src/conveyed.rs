@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The version of the format of reports.
-pub const REPORT_FORMAT: u8 = 1;
+pub const REPORT_FORMAT: u8 = 2;
 
 /// The reason why a report can't be sent, or was not received as one.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +74,7 @@ struct ConveyedInterval {
     snapshot: CarriedSnapshot,
     tally: Option<Vec<u8>>,
     followed_ns: u64,
+    begun: u64,
     changes: Vec<ReceivedChange>,
     gone: Gone,
 }
@@ -135,6 +136,7 @@ impl ReportWriter {
             snapshot: CarriedSnapshot::of(&interval.snapshot, &mut self.names),
             tally: tally.transpose()?,
             followed_ns: interval.followed_ns,
+            begun: interval.begun,
             changes: interval.changes.clone(),
             gone: interval.gone.clone(),
         })
@@ -210,6 +212,7 @@ impl ReportReader {
             snapshot: Box::new(interval.snapshot.snapshot(&self.names)?),
             tally: tally.transpose()?,
             followed_ns: interval.followed_ns,
+            begun: interval.begun,
             changes: interval.changes,
             gone: interval.gone,
         })

@@ -118,17 +118,17 @@ enum Taken {
     DueAt(u64),
 }
 
-/// Runs a user's iterations in each of the windows of user number `number`, until there is nothing
-/// left to begin.
+/// Runs at most this many of a user's iterations in each of the windows of user number `number`,
+/// until there is nothing left to begin.
 pub(crate) async fn run<H: Host, B: Behaviour<H>>(
     requester: &Requester<H>,
     behaviour: &mut B,
     number: u32,
+    mut iterations_left: u64,
     mut timer: Timer,
 ) {
     let user = &*requester.0;
     let worker = &*user.worker;
-    let mut iterations_left = worker.pacer.iterations_per_user.unwrap_or(u64::MAX);
     let mut think_times = worker.pacer.think_times(number);
     while user.wait_for_window(&mut timer, number).await {
         while iterations_left > 0 {

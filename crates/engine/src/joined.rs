@@ -8,6 +8,7 @@
 use crate::lost::WorkerFailure;
 use crate::report::{Done, Gone, Interval, Report};
 use crate::tally::AnyTally;
+use loadline_record::Distribution;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -17,6 +18,8 @@ pub(crate) struct Joined {
     /// The reasons why workers were lost, without duplicates: the workers of a process share one.
     failures: Vec<WorkerFailure>,
     has_ended: bool,
+    /// The response times of each member, if they are compared.
+    response: Option<Vec<Distribution>>,
 }
 
 /// A member, and what it has reported.
@@ -28,6 +31,8 @@ struct Member {
     gone: Gone,
     /// The requests in flight at the end of the last interval that it reported.
     in_flight: u64,
+    /// The begin of its first interval, in nanoseconds from the run's zero: it has joined then.
+    from_ns: u64,
 }
 
 impl Member {
@@ -38,6 +43,20 @@ impl Member {
             done: None,
             gone: Gone::default(),
             in_flight: 0,
+            from_ns: 0,
+        }
+    }
+
+    /// Creates a member that reports nothing.
+    fn absent() -> Self {
+        let done = Done {
+            complete: true,
+            is_lost: true,
+            ..Done::default()
+        };
+        Member {
+            done: Some(done),
+            ..Member::new(0..0)
         }
     }
 
@@ -46,15 +65,15 @@ impl Member {
         self.done.is_some() && self.waiting.is_empty()
     }
 
-    /// True if it has reported its next interval, or reports none.
-    fn has_reported(&self) -> bool {
-        self.done.is_some() || !self.waiting.is_empty()
+    /// True if it has reported its next interval, which begins at `start_ns`, or reports none.
+    fn has_reported(&self, start_ns: u64) -> bool {
+        self.done.is_some() || !self.waiting.is_empty() || self.from_ns > start_ns
     }
 
-    /// Takes its next interval, if that is of the drain or not.
-    fn take_next(&mut self, drains: bool) -> Option<Interval> {
+    /// Takes its next interval, if that is of the drain or not, and it had joined by `start_ns`.
+    fn take_next(&mut self, drains: bool, start_ns: u64) -> Option<Interval> {
         let next = self.waiting.front()?;
-        match next.snapshot.drain == drains {
+        match next.snapshot.drain == drains && self.from_ns <= start_ns {
             true => self.waiting.pop_front(),
             false => None,
         }
@@ -85,17 +104,51 @@ impl Joined {
             members: members.into_iter().map(Member::new).collect(),
             failures: Vec::new(),
             has_ended: false,
+            response: None,
+        }
+    }
+
+    /// Returns the same reports, of which the response times of each member are kept.
+    pub(crate) fn with_response_times(self) -> Self {
+        Joined {
+            response: Some(vec![Distribution::default(); self.members.len()]),
+            ..self
+        }
+    }
+
+    /// Returns the response times of each member, if they are kept.
+    pub(crate) fn response_times(&self) -> &[Distribution] {
+        self.response.as_deref().unwrap_or_default()
+    }
+
+    /// Adds the member of this number with these workers, whose intervals count from this instant
+    /// on. Those of lower numbers that have not joined are absent until they do.
+    pub(crate) fn join(&mut self, member: usize, workers: Range<u32>, from_ns: u64) {
+        while self.members.len() <= member {
+            self.members.push(Member::absent());
+        }
+        self.members[member] = Member {
+            from_ns,
+            ..Member::new(workers)
+        };
+        if let Some(response) = &mut self.response {
+            response.resize_with(self.members.len(), Distribution::default);
         }
     }
 
     /// Takes a member's report; those that belong to no interval have no effect.
     pub(crate) fn take(&mut self, member: usize, report: Report) {
-        let own = &mut self.members[member];
+        let Some(own) = self.members.get_mut(member) else {
+            // It was lost before it joined.
+            return;
+        };
         if own.done.is_some() {
             // The member was given up, and its report is too late.
             return;
         }
         match report {
+            // It had no share of the load before it joined.
+            Report::Interval(early) if early.snapshot.start_ns < own.from_ns => {}
             Report::Interval(interval) => {
                 own.in_flight = interval.snapshot.counts.in_flight + interval.gone.in_flight;
                 own.waiting.push_back(interval);
@@ -109,7 +162,7 @@ impl Joined {
                 self.add_failures(&done.failures);
                 self.members[member].done = Some(done);
             }
-            Report::Log(_) | Report::Slow(_) | Report::Tally(_) => {}
+            Report::Log(_) | Report::Slow(_) | Report::Tally(_) | Report::Joined { .. } => {}
         }
     }
 
@@ -129,25 +182,30 @@ impl Joined {
 
     /// True if a member has sent its last report.
     pub(crate) fn is_done(&self, member: usize) -> bool {
-        self.members[member].done.is_some()
+        let member = self.members.get(member);
+        member.is_none_or(|member| member.done.is_some())
     }
 
     /// Returns the next interval of all members together, once every one that continues has
     /// reported it.
     pub(crate) fn interval(&mut self) -> Option<Interval> {
-        if !self.members.iter().all(Member::has_reported) {
+        let fronts = || self.members.iter().filter_map(|one| one.waiting.front());
+        let start_ns = fronts().map(|next| next.snapshot.start_ns).min()?;
+        if !self.members.iter().all(|one| one.has_reported(start_ns)) {
             return None;
         }
         // A member that drains has reported its whole window.
-        let mut fronts = self.members.iter().filter_map(|one| one.waiting.front());
-        let drains = fronts.all(|next| next.snapshot.drain);
+        let drains = fronts().all(|next| next.snapshot.drain);
         let gone = self.members.iter().map(|one| one.gone_in_flight(drains));
         let gone_in_flight: u64 = gone.sum();
         let mut joined: Option<Interval> = None;
-        for member in &mut self.members {
-            let Some(part) = member.take_next(drains) else {
+        for (index, member) in self.members.iter_mut().enumerate() {
+            let Some(part) = member.take_next(drains, start_ns) else {
                 continue;
             };
+            if let Some(response) = &mut self.response {
+                response[index].merge(&part.snapshot.times.response);
+            }
             member.gone.clone_from(&part.gone);
             match &mut joined {
                 Some(joined) => joined.join(part),
@@ -190,6 +248,7 @@ impl Interval {
         self.snapshot.merge(&other.snapshot);
         AnyTally::add(&mut self.tally, other.tally);
         self.followed_ns = self.followed_ns.max(other.followed_ns);
+        self.begun += other.begun;
         self.changes.extend(other.changes);
         self.gone.in_flight += other.gone.in_flight;
     }

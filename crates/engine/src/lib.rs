@@ -65,7 +65,8 @@
 //!   `exchange/http1/`, `exchange/http2.rs`, `sessions/session_observer.rs`
 //! - a change of the load while it lasts: `control.rs`, `worker/supervisor.rs`,
 //!   `worker/user_pool.rs`; what is planned after it `pacer/planned.rs`, `received_changes.rs`
-//! - the takeover of what lost workers would have sent: `shares.rs`, `control.rs`, `pacer.rs`
+//! - the takeover of what lost workers would have sent: `shares.rs`, `control.rs`, `pacer.rs`; what
+//!   is left of a number of starts `quotas.rs`
 //! - what happens before a run: `prepare.rs`, its errors `error.rs`; a worker's connections
 //!   `worker/ready.rs`
 //! - the end of a run, unfinished requests, lost workers: `run.rs`, `worker/unfinished.rs`,
@@ -112,6 +113,7 @@ mod pacer;
 mod part_reports;
 mod pool;
 mod prepare;
+mod quotas;
 mod received_changes;
 mod replay;
 mod report;
@@ -152,6 +154,7 @@ pub use observer::{Answer, Carrier, ExchangeEvent, Observer, Refusal};
 pub use own_starts::Wait;
 pub use part_reports::PartReport;
 pub use prepare::{OTHER_FILES, open_files_at};
+pub use quotas::Allotments;
 pub use replay::Replay;
 pub use requester::Requester;
 pub use run::{Inlet, Run};

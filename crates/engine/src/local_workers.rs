@@ -99,7 +99,7 @@ impl LocalWorkers {
         let composes = |index: usize| launches[index].composes;
         let scenarios = Prepared::all(plan, detail, composes, workers.len() as u32)?;
         let of = plan.threads;
-        let handle = Handle::of_workers(of);
+        let handle = Handle::of_workers(of.max(workers.end));
         let (send, reports) = channel();
         let mut starting: Vec<Starting> = Vec::new();
         for index in workers {

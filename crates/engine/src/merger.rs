@@ -10,7 +10,7 @@ use crate::received_changes::ReceivedChanges;
 use crate::report::{Done, Interval, Report};
 use crate::tally::AnyTally;
 use loadline_plan::Plan;
-use loadline_record::{Snapshot, Unfinished};
+use loadline_record::{Distribution, Snapshot, Unfinished};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -51,10 +51,37 @@ impl Merger {
         }
     }
 
+    /// Returns the same merger, which keeps the response times of each member.
+    pub(crate) fn with_response_times(mut self) -> Self {
+        for scenario in &mut self.scenarios {
+            let joined = std::mem::replace(&mut scenario.joined, Joined::new([]));
+            scenario.joined = joined.with_response_times();
+        }
+        self
+    }
+
+    /// Returns the response times of each member in all scenarios, if they are kept.
+    pub(crate) fn response_times(&self) -> Vec<Distribution> {
+        let mut all: Vec<Distribution> = Vec::new();
+        for scenario in &self.scenarios {
+            let members = scenario.joined.response_times();
+            all.resize_with(members.len(), Distribution::default);
+            all.iter_mut()
+                .zip(members)
+                .for_each(|(sum, own)| sum.merge(own));
+        }
+        all
+    }
+
     /// Takes a member's report on a scenario.
     pub(crate) fn take(&mut self, member: usize, scenario: usize, report: Report) {
         match report {
             Report::Lost(failure) => self.lose(member, &failure),
+            Report::Joined { workers, from_ns } => {
+                for scenario in &mut self.scenarios {
+                    scenario.joined.join(member, workers.clone(), from_ns);
+                }
+            }
             Report::Interval(_)
             | Report::Log(_)
             | Report::Slow(_)

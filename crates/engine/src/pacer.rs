@@ -46,6 +46,11 @@ pub(crate) struct Pacer {
     /// The remaining exchanges of the measured part in this worker's share of the plan's number of
     /// requests.
     budget: Cell<u64>,
+    /// The exchanges that the budget had in all, and those of it that were reported as begun.
+    granted: Cell<u64>,
+    told_begun: Cell<u64>,
+    /// The users that the load may have: those of workers that join have higher numbers.
+    pub(crate) numbers: u32,
     /// The instants from which the changes of the load and takeovers apply, ascending.
     changes_ns: RefCell<Vec<u64>>,
     /// The number of changes.
@@ -91,9 +96,14 @@ impl Pacer {
     /// Creates the share of one worker in a plan's load.
     pub(crate) fn new(plan: &Plan, stripe: Stripe) -> Self {
         let warmup_ns = nanoseconds(plan.warmup);
+        // A worker that joins has no share before.
+        let own = match stripe.index < stripe.of {
+            true => stripe.into(),
+            false => Stripes::default(),
+        };
         let kind = match OpenLoad::of(plan) {
             Some(load) => Kind::Open {
-                arrivals: RefCell::new(load.arrivals(stripe)),
+                arrivals: RefCell::new(load.arrivals(&own)),
                 load: Box::new(RefCell::new(load)),
                 counted: Box::new(RefCell::new(Counted::undrawn(plan))),
             },
@@ -104,7 +114,7 @@ impl Pacer {
             .map(|limit| starts_of(limit, plan, stripe));
         Pacer {
             kind,
-            share: RefCell::new(stripe.into()),
+            share: RefCell::new(own),
             taken_over_ns: Cell::new(0),
             end_ns: end_ns(plan),
             graceful_ns: graceful_ns(plan),
@@ -117,6 +127,9 @@ impl Pacer {
             lead_ns: lead_ns(plan),
             warmup_ns,
             budget: Cell::new(budget.unwrap_or(u64::MAX)),
+            granted: Cell::new(budget.unwrap_or(u64::MAX)),
+            told_begun: Cell::new(0),
+            numbers: plan.load.max_users.max(most_users(plan)).max(stripe.of),
             changes_ns: RefCell::default(),
             changes: Cell::new(0),
             is_paused: Cell::new(false),
@@ -168,11 +181,13 @@ impl Pacer {
         self.void_from(at_ns);
     }
 
-    /// Makes this the share of an open load from this instant on, because lost workers had some of
-    /// it; it contains the share until then. Starts from then on that were taken have to be [given
-    /// back](Self::give_back) and taken again.
+    /// Makes this the share of the load from this instant on, because lost workers had some of it,
+    /// or because others have joined an open load. Starts of an open load from then on that were
+    /// taken have to be [given back](Self::give_back) and taken again.
     pub(crate) fn take_over(&self, at_ns: u64, share: Stripes) {
         let Kind::Open { arrivals, load, .. } = &self.kind else {
+            self.share.replace(share);
+            self.void_from(at_ns);
             return;
         };
         let load = load.borrow();
@@ -183,13 +198,34 @@ impl Pacer {
         if load.limit < u64::MAX {
             let due = load.due_before(at_ns);
             let left = |share: &Stripes| share.count(load.limit) - share.count(due);
-            let more = left(&share) - left(&self.share.borrow());
-            self.budget.set(self.budget.get() + more);
+            let (now, before) = (left(&share), left(&self.share.borrow()));
+            self.budget
+                .set((self.budget.get() + now).saturating_sub(before));
         }
         load.requeue_all(&mut arrivals.borrow_mut(), at_ns, &share);
         self.share.replace(share);
         self.taken_over_ns.set(at_ns);
         self.void_from(at_ns);
+    }
+
+    /// Returns the worker's share of the arrivals, or of the users' numbers.
+    pub(crate) fn share(&self) -> Stripes {
+        self.share.borrow().clone()
+    }
+
+    /// Adds starts of a limited number that lost workers had left.
+    pub(crate) fn grant(&self, starts: u64) {
+        self.budget.set(self.budget.get().saturating_add(starts));
+        self.granted.set(self.granted.get().saturating_add(starts));
+    }
+
+    /// Returns the starts of a closed load that were taken from the budget since the last call.
+    pub(crate) fn take_begun(&self) -> u64 {
+        if self.is_open() {
+            return 0;
+        }
+        let begun = self.granted.get().saturating_sub(self.budget.get());
+        begun - self.told_begun.replace(begun)
     }
 
     /// Makes starts from this instant on void that were taken before.

@@ -51,6 +51,21 @@ impl PartReport {
         }
     }
 
+    /// Returns the starts of closed loads that its users took since its last report, each with the
+    /// number of the scenario.
+    pub fn begun(&self) -> Vec<(usize, u64)> {
+        match &self.0 {
+            PartNews::Intervals(intervals) => {
+                let begun = |(scenario, interval): &(usize, Interval)| (*scenario, interval.begun);
+                intervals.iter().map(begun).collect()
+            }
+            PartNews::Tally { .. }
+            | PartNews::Log { .. }
+            | PartNews::Slow(_)
+            | PartNews::Done { .. } => Vec::new(),
+        }
+    }
+
     /// Returns the reports to the run in which the part is this member.
     pub(crate) fn into_reports(self, member: usize) -> Vec<MemberReport> {
         let report = |scenario, report| MemberReport {
@@ -129,6 +144,8 @@ impl PartReports {
             // The worker was given up, and its report is too late.
             Report::Tally(_) => {}
             Report::Lost(failure) => self.lose(worker, &failure),
+            // Workers of a part are there from its beginning.
+            Report::Joined { .. } => {}
             Report::Interval(_) | Report::Done(_) => {
                 self.scenarios[scenario].joined.take(member, report);
             }

@@ -5,6 +5,7 @@ use crate::lost::WorkerFailure;
 use crate::tally::AnyTally;
 use loadline_record::{Exchange, SlowRequest, Snapshot, Unfinished};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// A report to a run from one of its members: a worker, or a process that has joined the reports of
 /// its workers.
@@ -31,6 +32,12 @@ pub(crate) enum Report {
     Done(Done),
     /// The last report of a member that did not reach the end.
     Lost(WorkerFailure),
+    /// The first report of a member that joins the run with these workers: its intervals count from
+    /// this instant on, in nanoseconds from the run's zero.
+    Joined {
+        workers: Range<u32>,
+        from_ns: u64,
+    },
 }
 
 /// The record of one interval.
@@ -42,6 +49,8 @@ pub(crate) struct Interval {
     /// The instant up to which the schedule was followed: the interval's end, or the stop of the
     /// run. Nanoseconds from the begin of the load.
     pub(crate) followed_ns: u64,
+    /// The starts of a closed load that users took from its number since the last interval.
+    pub(crate) begun: u64,
     /// The changes of the load that the workers received since the last reported interval.
     pub(crate) changes: Vec<ReceivedChange>,
     /// The workers of the member that have finished, while others continue.

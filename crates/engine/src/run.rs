@@ -34,6 +34,7 @@ use crate::part_reports::PartReport;
 use crate::report::{MemberReport, Report};
 use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Kernel, monotonic_ns};
+use loadline_record::Distribution;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -118,7 +119,7 @@ impl Run {
         let (run, inlet) = Run::fed(plan, ready, begin_ns);
         let run = Run {
             attendance: Attendance::new(0..0),
-            merger: Merger::of_members(plan, parts),
+            merger: Merger::of_members(plan, parts).with_response_times(),
             ..run
         };
         (run, inlet)
@@ -184,6 +185,12 @@ impl Run {
         self.merger.failures()
     }
 
+    /// Returns the response times of each part of a run in [parts](Run::of_parts); nothing of
+    /// another run.
+    pub fn response_times_of_parts(&self) -> Vec<Distribution> {
+        self.merger.response_times()
+    }
+
     /// Returns the next event; `None` if none occurred within `timeout`. Nothing follows
     /// [`Event::Ended`].
     ///
@@ -232,7 +239,7 @@ impl Run {
             Report::Slow(requests) => Some(Event::Slow(requests)),
             // The report of a member that was given up is too late, like its intervals.
             Report::Tally(tally) => (!self.merger.is_done(member)).then_some(Event::Tally(tally)),
-            Report::Interval(_) | Report::Done(_) | Report::Lost(_) => {
+            Report::Interval(_) | Report::Done(_) | Report::Lost(_) | Report::Joined { .. } => {
                 self.merger.take(member, scenario, report);
                 None
             }
@@ -296,6 +303,16 @@ impl Inlet {
             member: part,
             scenario: 0,
             report: Report::Lost(failure),
+        });
+    }
+
+    /// Reports that a part with these workers joins the run in [parts](Run::of_parts), as its next
+    /// one. Its intervals count from this instant on: nanoseconds from the run's zero.
+    pub fn join_part(&self, part: usize, workers: Range<u32>, from_ns: u64) {
+        self.tell(MemberReport {
+            member: part,
+            scenario: 0,
+            report: Report::Joined { workers, from_ns },
         });
     }
 

@@ -40,5 +40,6 @@ mod stall;
 mod steps;
 mod taken_over;
 mod traces;
+mod users_taken_over;
 mod warmup;
 mod watching;

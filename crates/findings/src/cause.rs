@@ -199,6 +199,17 @@ pub enum Cause {
         /// The number of requests that failed; the others were still in flight at the end.
         failed: u64,
     },
+    /// The response times of an agent differ from those of the others.
+    OddAgent {
+        /// The agent's name.
+        agent: String,
+        /// The percentile in which it differs most.
+        percentile: f64,
+        /// That percentile of its response times, in nanoseconds.
+        own_ns: u64,
+        /// The same of the other agents.
+        rest_ns: u64,
+    },
     /// An open load had fewer responses than its rate.
     RateBelowAsked {
         /// Arrivals that fell due, per second.
@@ -313,6 +324,7 @@ impl Cause {
             Cause::NotDelivered { .. } => "not_delivered",
             Cause::NotSuccessful { .. } => "not_successful",
             Cause::NothingAnswered { .. } => "nothing_answered",
+            Cause::OddAgent { .. } => "odd_agent",
             Cause::RateBelowAsked { .. } => "rate_below_asked",
             Cause::Reconnects { .. } => "reconnects",
             Cause::Resent { .. } => "resent",
@@ -333,6 +345,7 @@ impl Cause {
             | Cause::NotDelivered { .. }
             | Cause::NotSuccessful { .. }
             | Cause::NothingAnswered { .. }
+            | Cause::OddAgent { .. }
             | Cause::RateBelowAsked { .. }
             | Cause::Reconnects { .. }
             | Cause::Resent { .. }

@@ -285,7 +285,8 @@ pub struct Trial {
     /// True if no more requests were outstanding at the end than at the beginning, apart from
     /// chance.
     pub kept_up: bool,
-    /// True if the trial was discarded and repeated, because its machine lost CPU time meanwhile.
+    /// True if the trial was discarded and repeated, because its machine lost CPU time meanwhile,
+    /// or a part of its load was lost.
     pub set_aside: bool,
 }
 

@@ -279,7 +279,7 @@ pub struct Failures {
 }
 
 /// The kinds of warnings of this version.
-const WARNINGS: [&str; 14] = [
+const WARNINGS: [&str; 15] = [
     "aborted",
     "few_samples",
     "interrupted",
@@ -287,6 +287,7 @@ const WARNINGS: [&str; 14] = [
     "not_delivered",
     "not_successful",
     "nothing_answered",
+    "odd_agent",
     "rate_below_asked",
     "reconnects",
     "resent",

@@ -156,6 +156,13 @@ fn on_agents(
     let is_told = !flags.output.quiet && !flags.output.no_progress;
     let hired = hire(&flags.machines, flags.load.processes, is_told).map_err(Error::Flags)?;
     if let Some(hired) = hired {
+        if flags.watching.floor {
+            return Err(Error::Flags(
+                "--floor is what this machine can do at best, and agents send the load; leave \
+                 it out."
+                    .to_owned(),
+            ));
+        }
         flags.load.processes = hired.parts;
         surroundings.cores = hired.cores;
         surroundings.open_files = hired.open_files;
@@ -163,13 +170,27 @@ fn on_agents(
     Ok((flags, surroundings))
 }
 
+/// Refuses agents that join where there are no arrivals that they could take over.
+fn refuse_elastic_users(flags: &RunFlags, plan: &Plan) -> Result<(), Error> {
+    let parts = plan.parts();
+    let is_open = |part: &Plan| part.load.shape.is_open() && part.script.is_none();
+    match flags.machines.elastic && !parts.iter().all(is_open) {
+        true => Err(Error::Flags(
+            "--elastic gives agents that come later a share of the arrivals; users and scripts \
+             have none to give: give a rate (-r) and no script, or leave it out."
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Refuses agents where the load is of this machine alone.
 fn refuse_agents(flags: &RunFlags) -> Result<(), Error> {
     let machines = &flags.machines;
     match machines.agents.is_some() || machines.bus.nats.is_some() {
         true => Err(Error::Flags(
-            "agents send the load of runs and of versus, and not this one; leave out --agents \
-             and --nats."
+            "agents send the load of runs, of versus and of capacity without a locustfile, and not \
+             this one; leave out --agents and --nats."
                 .to_owned(),
         )),
         false => Ok(()),
@@ -352,6 +373,7 @@ fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, 
     plan.threads = asked.unwrap_or_else(|| threads(&plan, surroundings.cores));
     plan.validate().map_err(|error| in_words_of(flags, error))?;
     Goal::of(&plan)?;
+    refuse_elastic_users(flags, &plan)?;
     Ok(plan)
 }
 

@@ -118,7 +118,7 @@ pub enum TrialEnd {
     Passed,
     /// A check failed, or the target did not keep up.
     Failed,
-    /// The trial was repeated, because the machine lost CPU time.
+    /// The trial was repeated, because the machine lost CPU time or a part of its load was lost.
     Discarded,
     /// The trial only warmed the target up.
     WarmUp,

@@ -73,6 +73,7 @@ mod log;
 mod name_history;
 mod named;
 mod note;
+mod odd_agent;
 mod recorder;
 mod saved;
 mod slow_request;
@@ -109,6 +110,7 @@ pub use load_change::LoadChange;
 pub use log::{COLUMNS, LogWriter};
 pub use name_history::{BUSIEST_NAMES, Moment, NameHistory};
 pub use note::Note;
+pub use odd_agent::OddAgent;
 pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
     Annotations, FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, MOST_RUN_BYTES, Role, RoleKind,

@@ -15,7 +15,8 @@ use crate::format::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
     Blocks, Busiest, Censored, DeclaredCheck, Environment, Header, HostCounters, LoadChange,
-    LongBody, Model, NameHistory, Note, Pattern, Role, Snapshot, Transient, Uncut, Unfinished,
+    LongBody, Model, NameHistory, Note, OddAgent, Pattern, Role, Snapshot, Transient, Uncut,
+    Unfinished,
 };
 use loadline_metrics::{CustomMetrics, SeriesSet};
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
@@ -41,6 +42,12 @@ pub struct Summary {
     pub environment: Environment,
     /// The addresses of the target's name that were excluded because they did not respond.
     pub left_out: Vec<String>,
+    /// The names of the agents that sent the load, in the order of their parts; empty if this
+    /// machine sent it.
+    pub agents: Vec<String>,
+    /// Those of them whose response times differ from those of the others, the most different one
+    /// first.
+    pub odd_agents: Vec<OddAgent>,
     /// The rule that decided when an exchange started.
     pub model: Model,
     /// The start of the run.
@@ -123,6 +130,8 @@ impl Summary {
             long_bodies: header.long_bodies,
             environment: header.environment,
             left_out: header.left_out,
+            agents: header.agents,
+            odd_agents: Vec::new(),
             started_at: header.started_at,
             started_monotonic_ns: header.started_monotonic_ns,
             ended: Ended::Unknown,

@@ -190,12 +190,23 @@ fn course(report: &CapacityReport<'_>) -> String {
     )
 }
 
-/// Returns the number of trials in which the machine lost time.
+/// Returns the number of trials in which the machine lost time, or a part of the load was lost.
 fn discarded(outcome: &SearchOutcome) -> String {
-    let trials = outcome.trials.iter();
-    match trials.filter(|trial| trial.discarded).count() {
-        0 => String::new(),
-        count => format!(" ({count} of them discarded, because the machine was disturbed)"),
+    let count = |is_void: bool| {
+        let discarded = outcome.trials.iter().filter(|trial| trial.discarded);
+        discarded
+            .filter(|trial| trial.seen.is_void == is_void)
+            .count()
+    };
+    let (disturbed, void) = (count(false), count(true));
+    let disturbed = (disturbed > 0)
+        .then(|| format!("{disturbed} of them discarded, because the machine was disturbed"));
+    let void = (void > 0)
+        .then(|| format!("{void} of them discarded, because a part of its load was lost"));
+    let reasons: Vec<String> = disturbed.into_iter().chain(void).collect();
+    match reasons.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", reasons.join(", ")),
     }
 }
 

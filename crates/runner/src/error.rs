@@ -32,6 +32,9 @@ pub enum RunError {
     /// The load could not be begun.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// A part of the load was lost in every one of the last trials of a search.
+    #[error("the last trials of the search all lost a part of their load: {0}")]
+    Void(String),
     /// An observer was not ready.
     #[error(transparent)]
     Observer(ObserverError),
@@ -51,6 +54,12 @@ impl Trouble {
     /// Creates trouble with all of these errors, if there are any.
     pub(crate) fn of_all(errors: Vec<ObserverError>) -> Option<Trouble> {
         (!errors.is_empty()).then_some(Trouble(errors))
+    }
+
+    /// Returns the trouble without the error of this text; `None` if nothing else is left.
+    pub(crate) fn without(mut self, text: &str) -> Option<Trouble> {
+        self.0.retain(|error| error.to_string() != text);
+        Trouble::of_all(self.0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Fleets: the processes of runs that are not children of this one.
 
-use loadline_cluster::{Line, OnLoss};
+use loadline_cluster::{Line, OnLoss, Recruiter};
 use loadline_plan::Plan;
 use std::path::Path;
 use std::process::Command;
@@ -13,6 +13,12 @@ pub trait Fleet: Send + Sync {
     /// # Errors
     /// The sentence about too few of them.
     fn lines(&self, parts: u32) -> Result<Vec<Line>, String>;
+
+    /// Returns how many processes are free for parts of a run now, at most this many.
+    fn available(&self, most: u32) -> u32;
+
+    /// Returns what looks for processes that may join a run while it lasts; `None` if none may.
+    fn recruiter(&self) -> Option<Recruiter>;
 
     /// Returns what becomes of the load of a part that is lost.
     fn on_loss(&self) -> OnLoss;

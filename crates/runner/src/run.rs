@@ -10,16 +10,17 @@ use crate::source::Source;
 use crate::steering::Steering;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
+use loadline_cluster::Newcomer;
 use loadline_engine::{AnyTally, Change, EndReason, Event};
 use loadline_metrics::CustomMetrics;
 use loadline_plan::{Plan, Shape};
 use loadline_reactor::{Address, raise_open_files};
 use loadline_record::{
-    Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Role,
-    SlowRequest, Snapshot, Summary, Transient, Unfinished,
+    Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Model, Note,
+    Role, SlowRequest, Snapshot, Summary, Transient, Unfinished,
 };
 use loadline_script::OnError;
-use loadline_verdict::{RunResult, transient};
+use loadline_verdict::{RunResult, odd_agents, transient};
 use loadline_watch::host_counters;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -128,6 +129,7 @@ fn attached(
         role: setup.role.clone(),
         started_monotonic_ns: Some(source.begin_ns()),
         left_out: source.left_out().iter().map(Address::to_string).collect(),
+        agents: source.agents().to_vec(),
         ..Header::new(&used, environment, SystemTime::now())
     };
     observers.tell(|observer| observer.begun(&header));
@@ -309,7 +311,8 @@ impl Conductor<'_> {
         }
         let changes = std::mem::take(&mut self.changes);
         self.summary.changes.extend(&changes);
-        let notes = self.commands.take_notes();
+        let mut notes = self.joined_agents();
+        notes.extend(self.commands.take_notes());
         self.summary.notes.extend_from_slice(&notes);
         let interval = Interval {
             snapshot: &snapshot,
@@ -330,6 +333,20 @@ impl Conductor<'_> {
         }
     }
 
+    /// Returns a note for each agent that has joined.
+    fn joined_agents(&mut self) -> Vec<Note> {
+        let mut agents = self.source.agents().len();
+        let note = |newcomer: Newcomer| {
+            agents += 1;
+            let text = format!("Agent {} joins, {agents} agents", newcomer.agent);
+            Note::new(newcomer.from_ns, &text)
+        };
+        let notes = self.source.newcomers().into_iter().filter_map(note);
+        let notes: Vec<Note> = notes.collect();
+        self.summary.agents = self.source.agents().to_vec();
+        notes
+    }
+
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> MeasuredRun {
         self.summary.host = host_counters().since(&self.host_before);
         let ended = self.ended(reason);
@@ -341,6 +358,8 @@ impl Conductor<'_> {
         self.summary.changes.append(&mut self.changes);
         self.summary.notes.extend(self.commands.end_notes());
         self.summary.finish(ended, unfinished);
+        let times = self.source.response_times_of_agents();
+        self.summary.odd_agents = odd_agents(self.source.agents(), &times);
         self.source.next_event(FLUSH_TIMEOUT);
         let torn_down = self.workload.teardown();
         self.workload.flush();
@@ -354,10 +373,23 @@ impl Conductor<'_> {
         }
     }
 
+    /// Returns the sentence about requests of a closed load with a number of them that nobody sent
+    /// after a loss; nothing if all were sent.
+    fn missing(&self) -> String {
+        let sent = self.summary.total.counts.sent;
+        let is_closed = self.summary.model == Model::Closed;
+        let limit = self.summary.plan.request_limit.filter(|_| is_closed);
+        match limit.map_or(0, |limit| limit.saturating_sub(sent)) {
+            0 => String::new(),
+            missing => format!(" {missing} of its requests were not sent by anybody else."),
+        }
+    }
+
     fn ended(&self, reason: EndReason) -> Ended {
         if reason == EndReason::Failed {
             let failure = self.source.failure();
-            return Ended::Failed(failure.unwrap_or_else(|| "a worker failed.".to_owned()));
+            let failure = failure.unwrap_or_else(|| "a worker failed.".to_owned());
+            return Ended::Failed(failure + &self.missing());
         }
         let ended = self.commands.ended();
         ended.unwrap_or_else(|| planned_end(reason, &self.summary.plan))

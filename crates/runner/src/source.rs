@@ -1,10 +1,11 @@
 //! The source of a run's events: an engine of this process, or of several.
 
 use crate::commands::Control;
-use loadline_cluster::Processes;
+use loadline_cluster::{Newcomer, Processes};
 use loadline_engine::{Event, Run, WorkerFailure};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
+use loadline_record::Distribution;
 use std::time::Duration;
 
 /// A run in progress.
@@ -27,6 +28,22 @@ pub trait Source {
 
     /// Returns the addresses that receive nothing because they did not respond at the start.
     fn left_out(&self) -> &[Address];
+
+    /// Returns the names of the agents that send the load, in the order of their parts; nothing if
+    /// this machine sends it.
+    fn agents(&self) -> &[String] {
+        &[]
+    }
+
+    /// Returns the agents that have joined since the last call.
+    fn newcomers(&mut self) -> Vec<Newcomer> {
+        Vec::new()
+    }
+
+    /// Returns the response times that each of these agents has measured so far.
+    fn response_times_of_agents(&self) -> Vec<Distribution> {
+        Vec::new()
+    }
 
     /// Returns the version of HTTP of all requests, among those that the plan allows.
     fn http(&self) -> HttpVersion;
@@ -99,6 +116,18 @@ impl Source for Processes {
 
     fn left_out(&self) -> &[Address] {
         self.run.left_out()
+    }
+
+    fn agents(&self) -> &[String] {
+        Processes::agents(self)
+    }
+
+    fn newcomers(&mut self) -> Vec<Newcomer> {
+        Processes::newcomers(self)
+    }
+
+    fn response_times_of_agents(&self) -> Vec<Distribution> {
+        self.run.response_times_of_parts()
     }
 
     fn http(&self) -> HttpVersion {

@@ -171,7 +171,8 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     let processes = match fleet() {
         Some(fleet) => {
             let lines = fleet.lines(parts).map_err(StartError::Remote)?;
-            Processes::start_on(plan, lines, detail, users, fleet.on_loss())?
+            let recruiter = fleet.recruiter().filter(|_| is_open(plan));
+            Processes::start_on(plan, lines, detail, users, fleet.on_loss(), recruiter)?
         }
         None => {
             let program = std::env::current_exe()?;
@@ -179,6 +180,13 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
         }
     };
     Ok(Box::new(processes))
+}
+
+/// True if all of a plan's load are arrivals, of which those that join can have a share.
+fn is_open(plan: &Plan) -> bool {
+    let parts = plan.parts();
+    let is_open = |part: &Plan| part.load.shape.is_open() && part.script.is_none();
+    parts.iter().all(is_open)
 }
 
 /// Returns the users of a plan with these scripts, one for each of its scenarios, in other

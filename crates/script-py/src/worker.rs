@@ -106,6 +106,7 @@ fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Ends>>>) -> Result<L
     let (ended, over) = channel();
     let line = Line {
         name: String::new(),
+        agent: None,
         clock_ahead_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame: Frame| drop(frame.write(&mut to))),

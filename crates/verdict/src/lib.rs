@@ -30,7 +30,7 @@
 //!   `comparison/looks.rs`
 //! - what differs from run to run, and the history of a figure: `spread.rs`, `trend.rs`
 //! - the judgement of a run that goes on: `so_far.rs`
-//! - what is wrong with a machine: `machine.rs`
+//! - what is wrong with a machine: `machine.rs`; agents that differ from the others `odd_agent.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -39,6 +39,7 @@ mod comparison;
 mod confidence;
 mod effect;
 mod machine;
+mod odd_agent;
 mod quantity;
 mod result;
 mod series;
@@ -66,6 +67,7 @@ pub use confidence::{ConfidenceInterval, samples_needed};
 pub use effect::{AFFECTED_NS, AFFECTED_PART, is_limited_by_plan};
 pub use loadline_findings::{Cause, Effect, Finding, Findings, Grade, MachineProblem, Section};
 pub use machine::machine_problems;
+pub use odd_agent::odd_agents;
 pub use quantity::Quantity;
 pub use result::RunResult;
 pub use series::{Side, checks_together, sides, whole_runs};

@@ -4,7 +4,7 @@ use crate::confidence::samples_needed;
 use crate::effect::checked_times;
 use loadline_findings::{Cause, Finding, Findings, Grade, Shortfall};
 use loadline_plan::{Clocked, HttpVersion, Statistic};
-use loadline_record::{Counts, Ended, Model, Summary};
+use loadline_record::{Counts, Ended, Model, OddAgent, Summary};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -34,7 +34,18 @@ pub(crate) fn warnings(summary: &Summary, validity: &Findings) -> Vec<Finding> {
         reconnects(summary),
         resent(summary),
     ];
-    found.into_iter().flatten().map(warning).collect()
+    let odd = summary.odd_agents.iter().map(odd_agent);
+    let found = found.into_iter().flatten().chain(odd);
+    found.map(warning).collect()
+}
+
+fn odd_agent(odd: &OddAgent) -> Cause {
+    Cause::OddAgent {
+        agent: odd.agent.clone(),
+        percentile: odd.percentile,
+        own_ns: odd.own_ns,
+        rest_ns: odd.rest_ns,
+    }
 }
 
 /// Creates a finding about the target or the user, which is no evidence against the measurement.

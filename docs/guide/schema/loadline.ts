@@ -2500,7 +2500,8 @@ held: boolean,
  */
 kept_up: boolean, 
 /**
- * True if the trial was discarded and repeated, because its machine lost CPU time meanwhile.
+ * True if the trial was discarded and repeated, because its machine lost CPU time meanwhile,
+ * or a part of its load was lost.
  */
 set_aside: boolean, 
 /**

@@ -29,6 +29,7 @@ fn line() -> (Line, UnixStream) {
     let mut to = ours.try_clone().expect("a socket");
     let line = Line {
         name: "part".to_owned(),
+        agent: None,
         clock_ahead_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame| drop(frame.write(&mut to))),

@@ -1,6 +1,7 @@
-//! The reports of a run's workers as two processes would send them: joined, encoded and merged
-//! again.
+//! The reports of a run's workers as several processes would send them: joined, encoded, and merged
+//! in the order in which they happen to arrive.
 
+use super::taken_over::numbers;
 use crate::conveyed::{ReportReader, ReportWriter};
 use crate::event::Event;
 use crate::merger::Merger;
@@ -8,9 +9,13 @@ use crate::part_reports::{PartNews, PartReport, PartReports};
 use crate::report::{MemberReport, Report};
 use loadline_plan::Plan;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Collects the reports of each half of the workers.
+/// The most processes.
+const MOST_PARTS: u64 = 5;
+
+/// Collects the reports of the workers of each process.
 pub(crate) struct InParts {
     plan: Plan,
     members: Vec<Range<u32>>,
@@ -19,10 +24,9 @@ pub(crate) struct InParts {
 
 impl InParts {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let half = plan.threads / 2;
-        let members = [0..half, half..plan.threads];
-        let members = members.into_iter().filter(|workers| !workers.is_empty());
-        let members: Vec<Range<u32>> = members.collect();
+        let parts = (2 + plan.seed % (MOST_PARTS - 1)).min(plan.threads.into()) as u32;
+        let end = |part: u32| plan.threads * part / parts;
+        let members: Vec<Range<u32>> = (0..parts).map(|part| end(part)..end(part + 1)).collect();
         let scenarios = plan.parts().len();
         let parts = members.iter().cloned();
         InParts {
@@ -49,12 +53,26 @@ impl InParts {
     /// Asserts that the merged reports of the parts are these events.
     pub(crate) fn assert_merged(&self, events: &[Event]) {
         let mut merger = Merger::of_members(&self.plan, &self.members);
-        for (number, part) in self.parts.borrow_mut().iter_mut().enumerate() {
-            let mut link = self.link(number);
-            while let Some(report) = part.next() {
-                for told in link(report).into_reports(number) {
-                    merger.take(told.member, told.scenario, told.report);
-                }
+        let mut parts = self.parts.borrow_mut();
+        let mut arriving: Vec<(usize, VecDeque<PartReport>)> = parts
+            .iter_mut()
+            .map(|part| std::iter::from_fn(|| part.next()).collect())
+            .enumerate()
+            .collect();
+        let mut links: Vec<_> = (0..arriving.len())
+            .map(|number| self.link(number))
+            .collect();
+        let mut number = numbers(self.plan.seed);
+        while !arriving.is_empty() {
+            // Those of one process arrive in their order, and those of several in any.
+            let next = number(arriving.len() as u64) as usize;
+            let (part, reports) = &mut arriving[next];
+            let Some(report) = reports.pop_front() else {
+                arriving.swap_remove(next);
+                continue;
+            };
+            for told in links[*part](report).into_reports(*part) {
+                merger.take(told.member, told.scenario, told.report);
             }
         }
         let again: Vec<Event> = std::iter::from_fn(|| merger.event()).collect();

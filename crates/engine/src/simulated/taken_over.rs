@@ -26,7 +26,7 @@ struct Case {
 }
 
 /// Returns numbers that follow from a seed.
-fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
+pub(crate) fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |below| {
         // The generator of Knuth's MMIX.
@@ -90,7 +90,9 @@ impl Case {
             TakeOver {
                 at_ns: loss.from_ns,
                 lost: loss.worker..loss.worker + 1,
+                joined: 0..0,
                 heirs: left.clone(),
+                left: Vec::new(),
             }
         };
         self.losses.iter().map(takeover).collect()

@@ -23,8 +23,9 @@ use loadline_schedule::Stripe;
 use loadline_transport::Endpoint;
 use loadline_wire::h2;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -79,12 +80,25 @@ pub(crate) struct Hands {
     pub(crate) server: Rc<Server>,
     /// The workers whose reports are lost.
     lost: RefCell<BTreeSet<u32>>,
+    /// The starts of closed loads that each worker has reported, by its number and that of the
+    /// scenario.
+    begun: RefCell<BTreeMap<(u32, usize), u64>>,
 }
 
 impl Hands {
     /// Loses the reports of a worker from now on.
     pub(crate) fn lose(&self, worker: u32) {
         self.lost.borrow_mut().insert(worker);
+    }
+
+    /// Returns the starts of closed loads that these workers have reported, by scenario.
+    pub(crate) fn begun(&self, workers: Range<u32>, scenarios: usize) -> Vec<u64> {
+        let begun = self.begun.borrow();
+        let of = |scenario| {
+            let known = workers.clone().map(|worker| begun.get(&(worker, scenario)));
+            known.flatten().sum()
+        };
+        (0..scenarios).map(of).collect()
     }
 }
 
@@ -243,6 +257,7 @@ impl World {
             handle: Handle::new(),
             server,
             lost: RefCell::default(),
+            begun: RefCell::default(),
         })
     }
 
@@ -372,6 +387,9 @@ impl Told {
             Report::Log(exchanges) => told.logs.borrow_mut()[log].extend(exchanges),
             report => {
                 if let Report::Interval(interval) = &report {
+                    let mut begun = hands.begun.borrow_mut();
+                    *begun.entry((worker as u32, scenario)).or_default() += interval.begun;
+                    drop(begun);
                     let snapshot = &interval.snapshot;
                     let ended = snapshot.counts.answered + snapshot.counts.failed;
                     counted.set(counted.get() + ended);

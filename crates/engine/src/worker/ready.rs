@@ -76,8 +76,9 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     send: Box<dyn Fn(Report)>,
 ) -> Ready<H, S> {
     let plan = &prepared.plan;
-    let users = share(u64::from(most_users(plan)), stripe) as u32;
-    let most = share(u64::from(plan.load.max_users), stripe) as u32;
+    let own = of_connections(stripe);
+    let users = share(u64::from(most_users(plan)), own) as u32;
+    let most = share(u64::from(plan.load.max_users), own) as u32;
     let pacer = Pacer::new(plan, stripe);
     let network = new_network(host, prepared, stripe, &scenario, pacer.is_open());
     let mut worker = new_worker(network, pacer, prepared, most.max(users), send);
@@ -90,7 +91,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     let ahead = if is_ahead {
         let most = shared(plan, stripe).unwrap_or(u32::MAX);
         let users = users.div_ceil(plan.connection.streams);
-        users.min(starts(plan, stripe)).min(most)
+        users.min(starts(plan, own)).min(most)
     } else {
         0
     };
@@ -125,10 +126,19 @@ fn series_tags(part: &Part, is_alone: bool) -> Option<BTreeMap<String, String>> 
     }
 }
 
+/// Returns the share of a worker in the plan's connections. One that joins while the run lasts has
+/// as many in addition as one of those from the beginning.
+fn of_connections(stripe: Stripe) -> Stripe {
+    Stripe {
+        index: stripe.index % stripe.of,
+        ..stripe
+    }
+}
+
 /// Returns the number of connections that the users of a worker share, if they do: at least one.
 fn shared(plan: &Plan, stripe: Stripe) -> Option<u32> {
     let all = plan.connection.shared?;
-    Some(share(u64::from(all.get()), stripe).max(1) as u32)
+    Some(share(u64::from(all.get()), of_connections(stripe)).max(1) as u32)
 }
 
 /// Returns the most users of a worker that can have something to send: a run of few requests needs

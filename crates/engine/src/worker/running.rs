@@ -36,11 +36,16 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
     }
     let running = Rc::clone(&worker);
     let mut pool = UserPool::new(worker, scenario, stripe, connections);
-    for _ in 0..users {
-        pool.spawn();
+    let has_joined = stripe.index >= stripe.of;
+    if !has_joined {
+        (0..users).for_each(|_| pool.spawn());
     }
-    Supervisor::new(pool, interval_ns, number)
-        .watch(handle)
-        .await;
+    let mut supervisor = Supervisor::new(pool, interval_ns, number);
+    if has_joined {
+        // It has its share before its users take any start.
+        supervisor.catch_up(handle);
+        (0..users).for_each(|_| supervisor.pool.spawn());
+    }
+    supervisor.watch(handle).await;
     running.network.http2.iter().for_each(|pool| pool.close());
 }

@@ -7,6 +7,7 @@ use crate::coalescing::ClosedLoadCoalescing;
 use crate::control::{Change, Handle, Order};
 use crate::exchange::let_others_run;
 use crate::interval_times::IntervalTimes;
+use crate::quotas::Quotas;
 use crate::report::{Done, Gone, Interval, ReceivedChange, Report};
 use crate::shares::Shares;
 use crate::ticker::Ticker;
@@ -80,6 +81,18 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             pool,
             interval_ns,
         }
+    }
+
+    /// Receives what happened before a worker joined.
+    pub(super) fn catch_up(&mut self, handle: &Handle) {
+        let now_ns = self.now_ns();
+        self.change_load(handle, now_ns);
+        self.take_over(handle, now_ns);
+    }
+
+    /// True if the worker has joined while the run lasted.
+    fn has_joined(&self) -> bool {
+        self.pool.stripe.index >= self.pool.stripe.of
     }
 
     pub(super) async fn watch(mut self, handle: &Handle) {
@@ -182,7 +195,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let worker = Rc::clone(&self.pool.worker);
         let is_ending = worker.draining.get() || worker.stopping.get();
         let before = worker.pacer.changes();
+        let has_share = !worker.pacer.share().is_empty();
         let load_ns = (now_ns + 1).saturating_sub(worker.begin_ns.get());
+        // Those who join follow the schedule as it is for the others.
+        let load_ns = if has_share { load_ns } else { 0 };
         for change in changes {
             let number = self.changes;
             self.changes += 1;
@@ -195,11 +211,13 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
                 .is_none_or(|scenario| scenario == self.number);
             if is_own && !is_ending && change.at_ns < worker.pacer.end_ns {
                 worker.pacer.change(change.at_ns, change.level);
-                self.received.push(ReceivedChange {
-                    worker: self.pool.stripe.index,
-                    number,
-                    change,
-                });
+                if !self.has_joined() {
+                    self.received.push(ReceivedChange {
+                        worker: self.pool.stripe.index,
+                        number,
+                        change,
+                    });
+                }
             }
         }
         if worker.pacer.changes() > before {
@@ -221,14 +239,20 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let load_ns = (now_ns + 1).saturating_sub(worker.begin_ns.get());
         for takeover in takeovers {
             self.takeovers += 1;
-            self.shares.hand_on(&takeover);
+            let before = self.shares.of(own);
+            let lost = self.shares.hand_on(&takeover);
             let at_ns = takeover.at_ns.max(load_ns).max(worker.pacer.changed_ns());
             let is_heir = takeover.heirs.contains(&own);
-            if is_heir && !is_ending && at_ns < worker.pacer.end_ns {
-                worker.pacer.take_over(at_ns, self.shares.of(own));
+            if !is_heir || is_ending || at_ns >= worker.pacer.end_ns {
+                continue;
+            }
+            worker.pacer.take_over(at_ns, self.shares.of(own));
+            if !worker.pacer.is_open() {
+                let left = takeover.left.get(self.number).copied().flatten();
+                self.pool.take_over(&Quotas::new(lost, left), &before);
             }
         }
-        if worker.pacer.changes() > before {
+        if worker.pacer.is_open() && worker.pacer.changes() > before {
             self.pool.load_changed(now_ns);
         }
     }
@@ -367,6 +391,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             snapshot,
             tally,
             followed_ns,
+            begun: worker.pacer.take_begun(),
             changes: std::mem::take(&mut self.received),
             gone: Gone::default(),
         }));

@@ -8,11 +8,12 @@ use crate::event::Tick;
 use crate::exchange::let_others_run;
 use crate::iteration;
 use crate::pacer::NextWindow;
+use crate::quotas::Quotas;
 use crate::requester::Requester;
 use crate::tally::AnyTally;
 use crate::user::User;
 use loadline_reactor::{Alarm, Host, Task};
-use loadline_schedule::Stripe;
+use loadline_schedule::{Stripe, Stripes};
 use std::collections::{HashSet, VecDeque};
 use std::rc::{Rc, Weak};
 
@@ -64,12 +65,24 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
 
     /// Spawns a user, with one of the connections dialled ahead if one is left.
     pub(super) fn spawn(&mut self) {
-        let number = self.stripe.index + self.spawned * self.stripe.of;
+        let (round, index) = (
+            self.stripe.index / self.stripe.of,
+            self.stripe.index % self.stripe.of,
+        );
+        // The numbers of a worker that joins follow those of all that there may be before it.
+        let first = round.saturating_mul(self.worker.pacer.numbers);
+        let number = first.saturating_add(index + self.spawned * self.stripe.of);
         self.spawned += 1;
         self.spawn_number(number);
     }
 
     fn spawn_number(&mut self, number: u32) {
+        let iterations = self.worker.pacer.iterations_per_user;
+        self.spawn_for(number, iterations.unwrap_or(u64::MAX));
+    }
+
+    /// Spawns the user with this number, who has this many iterations.
+    fn spawn_for(&mut self, number: u32, iterations: u64) {
         let worker = Rc::clone(&self.worker);
         let user = Rc::new(User::new(Rc::clone(&worker), number));
         if let Some(Ahead { endpoint, open, .. }) = self.connections.pop_front()
@@ -87,7 +100,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         let presence = present.as_ref().map(Rc::downgrade).unwrap_or_default();
         let task = self.worker.host().spawn(async move {
             let _present = present;
-            iteration::run(&requester, &mut behaviour, number, timer).await;
+            iteration::run(&requester, &mut behaviour, number, iterations, timer).await;
             requester.0.connections.own.close().await;
             requester.0.end();
         });
@@ -125,12 +138,45 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
             let next = self.worker.pacer.next_window(*number, load_ns);
             !present.contains(number) && matches!(next, NextWindow::Is(_))
         };
-        let numbers = self.stripe.index..self.worker.pacer.most_users();
-        let numbers = numbers.step_by(self.stripe.of as usize);
-        let missing: Vec<u32> = numbers.filter(is_missing).collect();
+        let share = self.worker.pacer.share();
+        let missing = self.numbers(&share).filter(is_missing);
+        let missing: Vec<u32> = missing.collect();
         missing
             .into_iter()
             .for_each(|number| self.spawn_number(number));
+    }
+
+    /// Spawns those of the lost users of a closed load that this worker takes over: they are in its
+    /// share now and were not before. The starts that lost users had left come with them.
+    pub(super) fn take_over(&mut self, quotas: &Quotas, before: &Stripes) {
+        let worker = Rc::clone(&self.worker);
+        let pacer = &worker.pacer;
+        let load_ns = worker.host().now_ns().saturating_sub(worker.begin_ns.get());
+        let taken: Vec<u32> = quotas
+            .taken(pacer.most_users(), before, &pacer.share())
+            .collect();
+        if pacer.iterations_per_user.is_none() {
+            taken.iter().for_each(|number| {
+                pacer.grant(quotas.of(*number, pacer.most_users()).unwrap_or(0));
+            });
+        }
+        for number in taken {
+            let next = pacer.next_window(number, load_ns);
+            if matches!(next, NextWindow::Nothing) {
+                continue;
+            }
+            let whole = pacer.iterations_per_user;
+            let own = quotas.of(number, pacer.most_users());
+            worker.return_closed_loop_slot();
+            self.spawn_for(number, whole.map_or(u64::MAX, |whole| own.unwrap_or(whole)));
+        }
+    }
+
+    /// Returns the numbers of the users of a closed load that are in a share.
+    fn numbers(&self, share: &Stripes) -> impl Iterator<Item = u32> + use<H, S> {
+        let share = share.clone();
+        let all = 0..self.worker.pacer.most_users();
+        all.filter(move |number| share.contains(u64::from(*number)))
     }
 
     /// Ends users that wait for the end of a pause.

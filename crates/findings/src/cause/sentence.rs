@@ -70,6 +70,12 @@ impl Cause {
                 status,
             } => target::not_successful(*count, *answered, *status),
             Cause::NothingAnswered { sent, failed } => target::nothing_answered(*sent, *failed),
+            Cause::OddAgent {
+                agent,
+                percentile,
+                own_ns,
+                rest_ns,
+            } => target::odd_agent(agent, *percentile, *own_ns, *rest_ns),
             Cause::RateBelowAsked {
                 asked,
                 achieved,

@@ -50,6 +50,16 @@ pub(super) fn interrupted(after: Duration, planned: Option<Duration>) -> String 
     )
 }
 
+pub(super) fn odd_agent(agent: &str, percentile: f64, own_ns: u64, rest_ns: u64) -> String {
+    format!(
+        "Agent {agent} measured other response times than the other agents: p{percentile} {} \
+         instead of {}. Look at its network path and at what else its machine does; labels \
+         (--agents KEY=VALUE) leave it out.",
+        units::time(own_ns as f64),
+        units::time(rest_ns as f64),
+    )
+}
+
 pub(super) fn script_threw(error: &str, after: Duration) -> String {
     format!(
         "The script raised an error after {}, which ended the run ({error}): the figures cover \

@@ -108,7 +108,16 @@ fn reconnects() -> Vec<Cause> {
     let reconnects = [(240, 3_904, false), (1, 0, false), (240, 3_904, true)]
         .map(reconnects)
         .into_iter();
-    let others = resent.into_iter().chain([(20, 200)].map(extra));
+    let odd = Cause::OddAgent {
+        agent: "web-2".to_owned(),
+        percentile: 95.0,
+        own_ns: 42_000_000,
+        rest_ns: 18_000_000,
+    };
+    let others = resent
+        .into_iter()
+        .chain([(20, 200)].map(extra))
+        .chain([odd]);
     reconnects.chain(others).collect()
 }
 

@@ -9,8 +9,8 @@ use crate::flags::run::machines::{LossFlag, MachineFlags};
 use crate::publish::print;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
-use loadline_bus::{Bus, BusAddress, Card, Hire, Host, Labels, Selector, parse_label};
-use loadline_cluster::{Line, OnLoss, start_child};
+use loadline_bus::{Bus, BusAddress, Card, GatherError, Hire, Host, Labels, Selector, parse_label};
+use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::time;
@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// The default time for which agents are awaited.
 const AGENTS_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time in which agents become free after a run.
+const FREE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The most agents whose names are printed.
 const MOST_NAMES: usize = 8;
 
@@ -52,6 +54,7 @@ pub(crate) fn hire(
         labels: wanted.labels,
         patience,
         is_told,
+        is_elastic: flags.elastic,
         on_loss: match flags.on_loss {
             None | Some(LossFlag::Share) => OnLoss::Share,
             Some(LossFlag::Keep) => OnLoss::Keep,
@@ -121,6 +124,7 @@ struct Agents {
     labels: Labels,
     patience: Duration,
     is_told: bool,
+    is_elastic: bool,
     on_loss: OnLoss,
 }
 
@@ -136,6 +140,33 @@ impl Fleet for Agents {
             say_line(&beginning(&hosts));
         }
         Ok(hosts.into_iter().map(|host| host.line).collect())
+    }
+
+    fn available(&self, most: u32) -> u32 {
+        let wanted = Selector {
+            count: Some(most),
+            labels: self.labels.clone(),
+        };
+        match loadline_bus::find(&self.bus, &wanted, FREE_TIMEOUT) {
+            Ok(cards) => cards.len() as u32,
+            Err(GatherError::TooFew { usable, .. }) => usable as u32,
+            Err(GatherError::Bus(_) | GatherError::TooMany { .. }) => 0,
+        }
+    }
+
+    fn recruiter(&self) -> Option<Recruiter> {
+        if !self.is_elastic {
+            return None;
+        }
+        let bus = self.bus.clone();
+        let wanted = Selector {
+            count: Some(1),
+            labels: self.labels.clone(),
+        };
+        Some(Box::new(move || {
+            let hosts = loadline_bus::gather(&bus, &wanted, None, Duration::ZERO).ok()?;
+            hosts.into_iter().next().map(|host| host.line)
+        }))
     }
 
     fn on_loss(&self) -> OnLoss {

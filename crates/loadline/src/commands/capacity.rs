@@ -23,6 +23,7 @@ use loadline_runner::preflight::Reserved;
 use loadline_runner::search::{Progress, Search as Setup, SearchResult, conduct_search};
 use loadline_runner::{Commands, Common, End, Feed, Locustfile, Observed, Observer, OnlyEnds};
 use loadline_terminal_view::Keys as KeyMap;
+use loadline_units::counted;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -166,8 +167,15 @@ fn conduct(
         if let Progress::Trial(trial) = progress {
             shown.add(trial);
         }
-        if session.progress {
-            tell(search, progress);
+        match progress {
+            // A loss is said even where progress is not.
+            Progress::Void(reason) => say_line(&void(reason)),
+            Progress::Left(agents) => say_line(&format!(
+                "The search goes on with {}.",
+                counted(agents.into(), "agent")
+            )),
+            Progress::Trial(_) | Progress::Pause(_) if session.progress => tell(search, progress),
+            Progress::Trial(_) | Progress::Pause(_) => {}
         }
     })
 }
@@ -277,8 +285,16 @@ fn tell(search: &Search, progress: Progress<'_>) {
         Progress::Pause(seconds) if seconds >= LONG_S => say_line(&format!(
             "The target has {seconds:.0} s to work off its backlog."
         )),
-        Progress::Pause(_) => {}
+        Progress::Pause(_) | Progress::Void(_) | Progress::Left(_) => {}
     }
+}
+
+/// Returns the sentences about a trial in which a part of the load was lost for this reason.
+fn void(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let reason: String = first.chain(letters).collect();
+    format!("{reason} This trial does not count, and is made again.")
 }
 
 fn publish(search: &Search, report: &CapacityReport<'_>) -> Result<()> {

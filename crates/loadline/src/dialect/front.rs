@@ -25,8 +25,9 @@ const WITH_VALUE: [&str; 11] = [
     "--web-user",
     "--web-password-file",
 ];
-/// A flag without a value.
+/// The flags without a value.
 const INSECURE_BUS: &str = "--insecure-bus";
+const ELASTIC: &str = "--elastic";
 const WEB: &str = "--web";
 
 /// The words in front of those of a tool.
@@ -66,7 +67,7 @@ fn length_of(word: &OsStr) -> Option<usize> {
         return Some(2);
     }
     let (name, _) = word.split_once('=').unwrap_or((word, ""));
-    let is_alone = [WEB, INSECURE_BUS].contains(&word);
+    let is_alone = [WEB, INSECURE_BUS, ELASTIC].contains(&word);
     (is_alone || name == WEB || WITH_VALUE.contains(&name)).then_some(1)
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct SearchFlags {
         value_parser = parse_small_count)]
     pub(crate) trials: u32,
 
-    /// Time limit of the whole search [default: 2m; with -f 5m]
+    /// Time limit of the whole search [default: 2m; with -f 5m, on agents 3m]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) budget: Option<Duration>,
 
@@ -77,7 +77,7 @@ pub(crate) struct SearchFlags {
 }
 
 /// Flags of a run for what the search decides itself.
-const HIDDEN: [&str; 26] = [
+const HIDDEN: [&str; 17] = [
     "rate",
     "requests",
     "stages",
@@ -95,15 +95,6 @@ const HIDDEN: [&str; 26] = [
     "keep",
     "test",
     "commit",
-    "agents",
-    "agents_timeout",
-    "on_loss",
-    "nats",
-    "nats_user",
-    "nats_password_file",
-    "nats_creds",
-    "nats_ca",
-    "insecure_bus",
 ];
 
 /// Gives the flags of a run the help that fits a search.

@@ -4,7 +4,7 @@ mod locustfile;
 
 pub(crate) use locustfile::Locust;
 
-use super::{Error, RunEnvironment, refuse_agents, resolve_alone, with_plan_file};
+use super::{Error, RunEnvironment, on_agents, refuse_agents, resolve_alone, with_plan_file};
 use crate::flags::capacity::{CapacityFlags, SearchFlags};
 use crate::flags::run::RunFlags;
 use crate::flags::run::load::Warmup;
@@ -40,6 +40,12 @@ const BUDGET: Duration = Duration::from_secs(Settings::BUDGET_S as u64);
 const BUDGET_OF_LOCUSTFILE: Duration = Duration::from_secs(300);
 /// The additional time of a trial of a locustfile: users settle, and a whole second begins.
 const OVERHEAD_OF_LOCUSTFILE: Duration = Duration::from_millis(1_500);
+
+/// The default duration of a search on agents, whose trials take longer to begin.
+const BUDGET_ON_AGENTS: Duration = Duration::from_secs(180);
+/// The additional time of a trial on agents: their clocks are measured, and the message with the
+/// begin of the load is sent a second ahead.
+const OVERHEAD_ON_AGENTS: Duration = Duration::from_millis(1_300);
 
 /// A search as the command line describes it, with everything read and checked.
 #[derive(Debug)]
@@ -162,9 +168,12 @@ pub(crate) fn resolve_search(
     if !run.scenarios.is_empty() {
         return Err(SearchError::Scenarios.into());
     }
-    refuse_agents(&run)?;
     refuse_decided(&search, &run)?;
     let locust = locustfile::resolve(&search, locust_options, &mut run)?;
+    if locust.is_some() {
+        refuse_agents(&run)?;
+    }
+    let (mut run, surroundings) = on_agents(run, surroundings)?;
     refuse_lower_bounds(&run.judgement.check)?;
     let usual_checks = run.judgement.check.is_empty();
     let errors_added = !usual_checks && !has_errors_check(&run.judgement.check);
@@ -173,6 +182,7 @@ pub(crate) fn resolve_search(
         users_keep_pace: search.users && usual_checks,
         ..settings(&search, &run)?
     };
+    let is_on_agents = run.machines.agents.is_some();
     let mut run = resolve_alone(run, search.svg.as_deref(), surroundings)?;
     refuse_single_runs(&run)?;
     if let Some(locust) = &locust {
@@ -182,7 +192,8 @@ pub(crate) fn resolve_search(
         run,
         settings,
         users: search.users,
-        floor: !search.no_floor && locust.is_none(),
+        // What agents can do at best, this machine does not show.
+        floor: !search.no_floor && locust.is_none() && !is_on_agents,
         locust,
         usual_checks,
         errors_added,
@@ -303,9 +314,10 @@ fn settings(search: &SearchFlags, run: &RunFlags) -> Result<Settings, SearchErro
     if search.trials == 0 {
         return Err(SearchError::NoTrials);
     }
-    let (overhead, usual_budget) = match search.locustfile {
-        Some(_) => (OVERHEAD_OF_LOCUSTFILE, BUDGET_OF_LOCUSTFILE),
-        None => (SETTLING + OVERHEAD, BUDGET),
+    let (overhead, usual_budget) = match (&search.locustfile, &run.machines.agents) {
+        (Some(_), _) => (OVERHEAD_OF_LOCUSTFILE, BUDGET_OF_LOCUSTFILE),
+        (None, Some(_)) => (SETTLING + OVERHEAD_ON_AGENTS, BUDGET_ON_AGENTS),
+        (None, None) => (SETTLING + OVERHEAD, BUDGET),
     };
     let settings = Settings {
         lowest,

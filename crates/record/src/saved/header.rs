@@ -40,6 +40,10 @@ pub struct Header {
     /// The addresses of the target's name that were excluded because they did not respond.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// The names of the agents that sent the load, in the order of their parts; empty if this
+    /// machine sent it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
 }
 
 /// A request body that is too long to store, with data to recognise it.
@@ -70,6 +74,7 @@ impl Header {
             long_bodies,
             environment,
             left_out: Vec::new(),
+            agents: Vec::new(),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::format::FORMAT_VERSION;
 use crate::watched::Watched;
 use crate::{
     Ages, Arrivals, Counts, DeclaredCheck, Distribution, Ended, ErrorKind, Failures, HostCounters,
-    LoadChange, Note, Snapshot, Summary, Transient, Unfinished, WorkerTimes,
+    LoadChange, Note, OddAgent, Snapshot, Summary, Transient, Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -292,6 +292,9 @@ pub(crate) struct RunEnd {
     /// The conditions that the run's script set and that its tool has judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) declared: Vec<DeclaredCheck>,
+    /// The agents whose response times differ from those of the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) odd_agents: Vec<OddAgent>,
     /// The metrics that the script counted outside of the load; no interval has them.
     #[serde(default, skip_serializing_if = "StoredMetrics::is_empty")]
     pub(crate) outside: StoredMetrics,
@@ -404,6 +407,7 @@ pub(crate) fn summary_line(
             host: summary.host,
             transient: summary.transient,
             declared: summary.declared.clone(),
+            odd_agents: summary.odd_agents.clone(),
             outside: outside.unwrap_or_default(),
         },
         told,

@@ -224,6 +224,7 @@ impl RunFile {
             host,
             transient,
             declared,
+            odd_agents,
             outside,
         } = serde_json::from_slice(line)?;
         let Beside { changes, notes, .. } = serde_json::from_slice(line)?;
@@ -232,6 +233,7 @@ impl RunFile {
         self.summary.host = host;
         self.summary.transient = transient;
         self.summary.declared = declared;
+        self.summary.odd_agents = odd_agents;
         self.summary.add_outside(&outside.decode()?);
         self.summary.finish(ended, unfinished.decode()?);
         let whole = std::mem::replace(&mut self.summary, Summary::new(self.header.clone()));

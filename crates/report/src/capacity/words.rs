@@ -335,6 +335,7 @@ fn bounded(ns: u64, is_at_least: bool) -> Bounded<f64> {
 /// Returns whether a trial passed, or else the failed checks and the possible cause.
 pub(super) fn trial_outcome(trial: &Trial, checks: &[Check]) -> String {
     let ours = match (trial.own_limit(), trial.other_cause()) {
+        _ if trial.seen.is_void => "; discarded, because a part of its load was lost",
         _ if trial.discarded => "; discarded, because the machine was disturbed",
         (Some(_), _) => " because of the generator",
         (None, Some(_)) => " on a disturbed machine",

@@ -4,7 +4,7 @@
 use super::limits::{cores_of, disturbance, lost_time, own_limit};
 use loadline_capacity::{Descent, Observation, OwnLimit, Trial};
 use loadline_record::watched::GENERATOR;
-use loadline_record::{Censored, Counts, Model, Snapshot, Summary, Unfinished};
+use loadline_record::{Censored, Counts, Ended, Model, Snapshot, Summary, Unfinished};
 use loadline_verdict::{
     CheckOutcome, CheckResult, Observed, RunResult, evaluate_all, evaluate_observed,
     evaluate_together,
@@ -253,6 +253,7 @@ fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f
         drained_s: summary.drained_ns as f64 / 1e9,
         target_cores: target_cores(summary),
         lost_time: lost_time(run),
+        is_void: matches!(summary.ended, Ended::Failed(_)),
         own_limit: None,
         disturbance: None,
     }
@@ -293,7 +294,7 @@ mod tests {
     use super::*;
     use crate::samples;
     use loadline_plan::Plan;
-    use loadline_record::{Ended, Environment, Header};
+    use loadline_record::{Environment, Header};
     use std::time::SystemTime;
 
     const MS: u64 = 1_000_000;

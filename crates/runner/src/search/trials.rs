@@ -8,6 +8,7 @@ use super::saved::store;
 use super::{Evaluation, length, whole};
 use crate::commands::Commands;
 use crate::error::{RunError, Trouble};
+use crate::fleet::fleet;
 use crate::locustfile::Locustfile;
 use crate::observer::{Interval, Observed, Observer};
 use crate::run::{Setup, conduct};
@@ -25,6 +26,9 @@ use std::time::{Duration, Instant};
 
 /// The interval of checks for an interrupt during a pause: short enough not to be noticed.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The number of void trials in a row that ends a search.
+const MOST_VOID: u32 = 3;
 
 /// A search to be conducted.
 #[derive(Debug)]
@@ -50,6 +54,10 @@ pub enum Progress<'a> {
     Trial(&'a Trial),
     /// The target is left idle for this many seconds.
     Pause(f64),
+    /// A part of the load was lost for this reason, and the trial is made again.
+    Void(&'a str),
+    /// Fewer agents than before are left, so many.
+    Left(u32),
 }
 
 /// A search that has ended.
@@ -77,6 +85,8 @@ pub fn conduct_search(
         observers,
         tell,
         made: 0,
+        parts: search.plan.processes,
+        void: 0,
         begun: Instant::now(),
         spent_s: search.searched.settings.spent_s,
         evaluation: Evaluation::default(),
@@ -105,6 +115,10 @@ struct Trials<'a, 'b, 'c> {
     observers: &'b mut [&'c mut dyn Observer],
     tell: &'a mut dyn FnMut(Progress<'_>),
     made: u32,
+    /// The processes of the next trial.
+    parts: u32,
+    /// The number of void trials since the last other one.
+    void: u32,
     begun: Instant,
     /// The time spent, as last reported to the search.
     spent_s: f64,
@@ -154,18 +168,56 @@ impl Trials<'_, '_, '_> {
         if let Some(error) = workload.failure() {
             return Err(error);
         }
-        if let Some(trouble) = conducted.trouble {
+        let (result, trouble) = (conducted.result, conducted.trouble);
+        match &result.summary.ended {
+            Ended::Failed(reason) => self.void(reason, trouble)?,
+            _ => self.keep_trouble(trouble),
+        }
+        Ok((result.summary.ended != Ended::Interrupted).then_some(result))
+    }
+
+    fn keep_trouble(&mut self, trouble: Option<Trouble>) {
+        self.void = 0;
+        if let Some(trouble) = trouble {
             self.trouble.get_or_insert(trouble);
         }
-        let result = conducted.result;
-        Ok((result.summary.ended != Ended::Interrupted).then_some(result))
+    }
+
+    /// Accounts for a trial in which a part of the load was lost for this reason.
+    ///
+    /// # Errors
+    /// If too many trials in a row were void.
+    fn void(&mut self, reason: &str, trouble: Option<Trouble>) -> Result<(), RunError> {
+        let void = self.void + 1;
+        self.keep_trouble(trouble.and_then(|trouble| trouble.without(reason)));
+        if void == MOST_VOID {
+            return Err(RunError::Void(reason.to_owned()));
+        }
+        self.void = void;
+        (self.tell)(Progress::Void(reason));
+        Ok(())
+    }
+
+    /// Counts the agents that are left for the next trial. If there are none, it awaits them as
+    /// every run does.
+    fn count_agents(&mut self) {
+        let Some(fleet) = fleet() else {
+            return;
+        };
+        let left = fleet.available(self.parts).max(1);
+        if left < self.parts {
+            self.parts = left;
+            (self.tell)(Progress::Left(left));
+        }
     }
 
     /// Returns the plan of a trial with this load and duration.
     fn plan(&self, load: Load, seconds: f64) -> Plan {
         let plan = self.search.plan;
+        let threads = plan.threads.min(load.users.max(1));
         let plan = Plan {
-            threads: plan.threads.min(load.users.max(1)),
+            threads,
+            processes: self.parts.min(threads),
             load,
             duration: Some(length(seconds)),
             warmup: self.search.settling,
@@ -220,12 +272,14 @@ impl Measure for Trials<'_, '_, '_> {
         level: f64,
         seconds: f64,
     ) -> Result<Option<Observation>, RunError> {
+        self.count_agents();
         let plan = self.plan(self.level(level), seconds);
         let result = self.run(&plan, purpose, &mut Unobserved)?;
         Ok(result.map(|result| self.evaluation.observe(result, level)))
     }
 
     fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>, RunError> {
+        self.count_agents();
         let (over, back) = (whole(over), whole(back));
         let load = self.steps(over, back);
         let plan = self.plan(load, (over.1 + back.1).as_secs_f64());

@@ -211,6 +211,7 @@ fn refusal(error: &RunError, options: &Options) -> Output {
         | RunError::Script(_)
         | RunError::Threw(_)
         | RunError::Start(_)
+        | RunError::Void(_)
         | RunError::Observer(_) => Output::sentence(&ab_says(&error)),
     }
 }

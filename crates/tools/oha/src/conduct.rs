@@ -359,6 +359,7 @@ fn refusal(error: RunError) -> Output {
         | RunError::Script(_)
         | RunError::Threw(_)
         | RunError::Start(_)
+        | RunError::Void(_)
         | RunError::Observer(_) => Output::error(error),
     }
 }

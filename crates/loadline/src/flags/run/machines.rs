@@ -27,9 +27,15 @@ pub(crate) struct MachineFlags {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "agents")]
     pub(crate) agents_timeout: Option<Duration>,
 
-    /// What becomes of the open load of an agent that is lost [default: share]
+    /// What becomes of the load of an agent that is lost [default: share]
     #[arg(long, value_name = "CHOICE", value_enum, requires = "agents")]
     pub(crate) on_loss: Option<LossFlag>,
+
+    /// Let agents that come while the run lasts take a share of its arrivals
+    ///
+    /// Each begins at a whole second, from which on all agents have equal shares. For open loads.
+    #[arg(long, requires = "agents")]
+    pub(crate) elastic: bool,
 
     #[command(flatten)]
     pub(crate) bus: BusFlags,
