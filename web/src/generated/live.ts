@@ -434,7 +434,7 @@ set?: unknown,
  */
 in?: { [key in string]: Patch }, 
 /**
- * Elements that are added behind the list.
+ * Elements that are appended to the list.
  */
 add?: unknown[], };
 

@@ -224,7 +224,7 @@ fn what_does_not_go_with_a_locustfile_is_refused() {
         ),
         (
             "--users http://127.0.0.1:1/ -- -T fast",
-            "after -- belongs to a locustfile",
+            "what follows -- belongs to a locustfile",
         ),
     ] {
         let refusal = resolved(words).expect_err(words);
