@@ -1,5 +1,6 @@
 """A browser without a window, driven by its own protocol over a pipe (Chrome DevTools Protocol)."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -15,18 +16,27 @@ AXE = pathlib.Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 _HANGS_SECONDS = 60
 
 
+def _pipe():
+    """The ends of a pipe, with numbers that are neither 3 nor 4."""
+    ends = os.pipe()
+    far = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in ends)
+    for end in ends:
+        os.close(end)
+    return far
+
+
 class Tab:
     """A page in a browser, which ends with the block."""
 
     def __init__(self, folder, url):
-        ours, theirs = os.pipe(), os.pipe()
+        ours, theirs = _pipe(), _pipe()
         words = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                  "--no-first-run", "--disable-sync", "--disable-background-networking",
                  "--remote-debugging-pipe", f"--user-data-dir={folder}"]
-        # The browser takes messages at 3 and answers at 4.
+        # The browser takes messages at 3 and answers at 4. dash knows no numbers of two digits.
         line = f'exec "$@" 3<&{ours[0]} 4>&{theirs[1]}'
         self._process = subprocess.Popen(
-            ["sh", "-c", line, "sh", *words], pass_fds=(ours[0], theirs[1]),
+            ["bash", "-c", line, "bash", *words], pass_fds=(ours[0], theirs[1]),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(ours[0])
         os.close(theirs[1])

@@ -24,7 +24,7 @@ LOCUSTFILE = """
 
         @task
         def away(self):
-            self.client.get("/?status=404", name="/away")
+            self.client.get("/missing", name="/away")
 
         @task
         def throws(self):

@@ -312,8 +312,9 @@ def test_entries_add_up_reset_and_clear(stats):
 
 
 def test_a_part_that_sends_nothing_is_lost_in_the_saved_run(tmp_path):
-    path, lines = tmp_path / "a.run", [native.ReportLine(), native.ReportLine()]
-    for line in lines:
+    path, lines = tmp_path / "a.run", [("process 0", native.ReportLine()),
+                                       ("process 1", native.ReportLine())]
+    for _, line in lines:
         line.keep_receiving()
     recording = native.Recording(str(path), "http://127.0.0.1:9", 2).of_parts(lines)
     assert recording.begin_ns <= time.monotonic_ns()

@@ -86,7 +86,7 @@ fn a_browser_that_slept_long_shows_what_is_true_when_it_wakes() {
         page.interrupt();
         return;
     };
-    let phase = "document.querySelector('.phase')?.textContent ?? ''";
+    let phase = "(document.querySelector('.phase')?.textContent ?? '')";
     tab.await_that(&format!("{phase}.startsWith('Ended')"));
     // What the page was given before stays if it is not loaded anew.
     tab.value("window.isTheSame = true");

@@ -1,6 +1,5 @@
 //! Errors: of the bus, and of the search for agents.
 
-use crate::search::MOST_AGENTS;
 use std::path::PathBuf;
 
 /// The reason why a bus can't be used.
@@ -97,7 +96,7 @@ pub enum GatherError {
     },
     /// More agents than a coordinator can follow.
     #[error(
-        "--agents {wanted} is {agents} agents, and a run has at most {MOST_AGENTS}: the command \
+        "--agents {wanted} is {agents} agents, and a run has at most {most}: the command \
          merges a report of each of them every second; give a lower number, with more threads \
          (-t) for each of them."
     )]
@@ -106,6 +105,8 @@ pub enum GatherError {
         wanted: String,
         /// Their number.
         agents: usize,
+        /// The most that a run may have.
+        most: usize,
     },
 }
 

@@ -46,6 +46,7 @@ fn refuse_too_many(wanted: &Selector, agents: usize) -> Result<(), GatherError> 
         true => Err(GatherError::TooMany {
             wanted: wanted.to_string(),
             agents,
+            most: MOST_AGENTS,
         }),
         false => Ok(()),
     }

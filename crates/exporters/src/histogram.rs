@@ -44,9 +44,9 @@ pub struct Exponential {
     pub zero: u64,
 }
 
-/// Where numbers lie that are counted together.
+/// A range of numbers that are counted together.
 #[derive(Clone, Copy)]
-enum Place {
+enum NumberRange {
     /// Below zero, in the bucket of their magnitude.
     Below(i32),
     Zero,
@@ -54,14 +54,14 @@ enum Place {
     Above(i32),
 }
 
-impl Place {
+impl NumberRange {
     /// Returns the largest number there.
     fn upper_bound(self) -> f64 {
         match self {
             // Of a magnitude's bucket the lower bound is nearest to zero.
-            Place::Below(bucket) => -exponential(FINEST, bucket - 1),
-            Place::Zero => 0.0,
-            Place::Above(bucket) => exponential(FINEST, bucket),
+            NumberRange::Below(bucket) => -exponential(FINEST, bucket - 1),
+            NumberRange::Zero => 0.0,
+            NumberRange::Above(bucket) => exponential(FINEST, bucket),
         }
     }
 }
@@ -162,26 +162,26 @@ impl Histogram {
         let exact = percentile.clamp(0.0, 100.0) * self.count as f64 / 100.0;
         let rank = (exact * (1.0 - ROUNDING)).ceil().max(1.0) as u64;
         let mut passed = 0;
-        let reached = |(place, count): (Place, u64)| {
+        let reached = |(range, count): (NumberRange, u64)| {
             passed += count;
-            (passed >= rank).then(|| place.upper_bound().clamp(min, max))
+            (passed >= rank).then(|| range.upper_bound().clamp(min, max))
         };
-        self.places().find_map(reached)
+        self.ranges().find_map(reached)
     }
 
     /// Returns the upper bound of each bucket that has a value, with its count, rising.
     pub fn ascending(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
-        let places = self.places();
-        places.map(|(place, count)| (place.upper_bound(), count))
+        let ranges = self.ranges();
+        ranges.map(|(range, count)| (range.upper_bound(), count))
     }
 
-    /// Returns each place that has a value, with its count, rising.
-    fn places(&self) -> impl Iterator<Item = (Place, u64)> + '_ {
+    /// Returns each range that has a value, with its count, rising.
+    fn ranges(&self) -> impl Iterator<Item = (NumberRange, u64)> + '_ {
         let below = self.negative.iter().rev();
-        let below = below.map(|(bucket, count)| (Place::Below(bucket), count));
-        let zero = (self.zero > 0).then_some((Place::Zero, self.zero));
+        let below = below.map(|(bucket, count)| (NumberRange::Below(bucket), count));
+        let zero = (self.zero > 0).then_some((NumberRange::Zero, self.zero));
         let above = self.positive.iter();
-        let above = above.map(|(bucket, count)| (Place::Above(bucket), count));
+        let above = above.map(|(bucket, count)| (NumberRange::Above(bucket), count));
         below.chain(zero).chain(above)
     }
 

@@ -84,7 +84,7 @@ class Trials(Command):
     def serve(self, control, record):
         """Have users until `control` ends; ends the process."""
         raise_open_files()
-        self._make_environment()
+        self.make_environment()
         self._make_runner()
         self._init_listeners()
         self.environment.stop_timeout = self.environment.stop_timeout or _STOP_TIMEOUT

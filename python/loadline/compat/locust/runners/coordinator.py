@@ -165,7 +165,7 @@ class ProcessesRunner(MasterRunner):
     def record_parts(self, begin):
         """Have the children record the test that begins.
 
-        `begin` is called with the lines of their reports, each behind a name; the record that it
+        `begin` is called with the lines of their reports, each with its name; the record that it
         returns knows when the load of all begins.
         """
         nodes = self.clients.all
