@@ -1091,7 +1091,7 @@ fn runs_are_started_in_a_browser_and_the_page_is_accessible() {
          .some((one) => one.textContent === 'Compare A with B' && !one.disabled)",
     );
     tab.value(&press("Compare A with B"));
-    tab.await_that("document.querySelector('.told')?.textContent.includes('run-2.run')");
+    tab.await_that("document.querySelector('.told')?.textContent.includes('B / A')");
     drop_onto(&mut tab, "/report.html", "shared.html");
     tab.await_that("document.querySelector('[name=baseline]')?.value === 'shared.html'");
     assert_accessible(&mut tab, "the page that starts runs");

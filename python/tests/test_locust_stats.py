@@ -340,7 +340,9 @@ def test_one_row_is_found_without_the_others(request_stats):
 
 
 def test_a_table_is_printed_while_others_run(request_stats, monkeypatch):
-    with_names(request_stats, 2000)
+    # So many that they take several slices of time on a fast machine.
+    rows = 8000
+    with_names(request_stats, rows)
     printed, turns = [], []
     monkeypatch.setattr(stats.console_logger, "info", printed.append)
 
@@ -357,9 +359,9 @@ def test_a_table_is_printed_while_others_run(request_stats, monkeypatch):
         gevent.sleep(0.01)
     gevent.killall([others, printer])
     lines = printed[:printed.index("")]
-    assert len(lines) == 2000 + 4
+    assert len(lines) == rows + 4
     # Those who ran meanwhile did so between its lines, often.
-    assert len({turn for turn in turns if 2 < turn < 2000}) >= 10
+    assert len({turn for turn in turns if 2 < turn < rows}) >= 10
     counts = [int(line.split()[2]) for line in lines[2:-2]]
     assert int(lines[-1].split()[1]) == sum(counts)
 
