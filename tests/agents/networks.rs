@@ -27,6 +27,7 @@ fn ip(words: &[&str]) -> bool {
 impl Network {
     /// Creates the networks of so many agents, with a bus and a server; `None` where that can't be
     /// done, which is said.
+    #[expect(clippy::print_stderr, reason = "a test that was not made says so")]
     fn of(test: &str, spokes: u8) -> Option<Network> {
         let name = format!("ll{test}{}", std::process::id());
         let network = Network {

@@ -55,7 +55,9 @@ pub(crate) struct Newcomers {
     next_worker: u32,
     lines: Receiver<Line>,
     names: Vec<(u32, Option<String>)>,
-    started: (Sender<(u32, Started)>, Receiver<(u32, Started)>),
+    /// Where each part says that it has begun, and where this is received.
+    begins: Sender<(u32, Started)>,
+    begun: Receiver<(u32, Started)>,
     tell: Sender<Newcomer>,
 }
 
@@ -76,12 +78,14 @@ impl Newcomers {
                 thread::sleep(RECRUITING_INTERVAL);
             }
         });
+        let (begins, begun) = channel();
         Newcomers {
             next_worker: enlistment.plan.threads,
             enlistment,
             lines,
             names: Vec::new(),
-            started: channel(),
+            begins,
+            begun,
             tell,
         }
     }
@@ -111,7 +115,7 @@ impl Newcomers {
                 handover: handover.clone(),
             };
             self.names.push((part.index, line.agent.clone()));
-            let mut link = Link::new(line, part, Arc::clone(inlet), self.started.0.clone());
+            let mut link = Link::new(line, part, Arc::clone(inlet), self.begins.clone());
             assign(&mut link, plan, *detail, users);
             links.push(link);
         }
@@ -120,8 +124,10 @@ impl Newcomers {
     /// Returns the parts whose connections are open since the last call. Those that can't open
     /// theirs stay out.
     pub(crate) fn ready(&mut self) -> Vec<u32> {
-        let started = self.started.1.try_iter();
-        let ready = started.filter_map(|(index, ready)| ready.is_ok().then_some(index));
+        let ready = self
+            .begun
+            .try_iter()
+            .filter_map(|(index, ready)| ready.is_ok().then_some(index));
         ready.collect()
     }
 

@@ -3,6 +3,12 @@
 //! The hour is made up, and played as fast as the page's thread takes it; its last half minute at
 //! the pace of a run.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that can't go on has failed"
+)]
+
 // It keeps the browser's profile in a folder of `tempfile`.
 #[allow(dead_code, reason = "other tests use the rest of it")]
 #[path = "../../../tests/browser.rs"]

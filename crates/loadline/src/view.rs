@@ -3,7 +3,7 @@
 //! It is drawn on stderr, where the progress line stands otherwise: so `> report.txt` keeps the
 //! report alone, and the report on stdout follows when the screen of before is back. What is shown
 //! is `loadline-terminal-view`'s; here are the terminal ([`screen`]), what others print meanwhile
-//! ([`said`]) and the escapes ([`backend`]).
+//! ([`redirected_streams`]) and the escapes ([`backend`]).
 //!
 //! The observer updates the state once a second; a thread of its own draws it, so that the clock
 //! goes on and no worker waits for a terminal. It draws only when the picture is another one: after

@@ -169,9 +169,10 @@ impl Trials<'_, '_, '_> {
             return Err(error);
         }
         let (result, trouble) = (conducted.result, conducted.trouble);
-        match &result.summary.ended {
-            Ended::Failed(reason) => self.void(reason, trouble)?,
-            _ => self.keep_trouble(trouble),
+        if let Ended::Failed(reason) = &result.summary.ended {
+            self.void(reason, trouble)?;
+        } else {
+            self.keep_trouble(trouble);
         }
         Ok((result.summary.ended != Ended::Interrupted).then_some(result))
     }
