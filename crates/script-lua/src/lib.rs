@@ -29,8 +29,8 @@
 //! - The plan must have the threads of the options, and one request, whose URL has the target. The
 //!   script alone decides what is sent: `plan.connection.pipeline` and the request's own method,
 //!   headers and body have no effect.
-//! - [`Script::is_static`]: no function is called during the run, and it is as fast as a plain
-//!   request.
+//! - A script that has none of the functions of the load calls nothing during the run, and is as
+//!   fast as a plain request.
 //! - [`Figures::of`] makes the figures of a summary; for others, fill in the fields.
 //!   [`Samples::counted`] takes whole microseconds, or whole responses per second.
 //!
