@@ -282,7 +282,8 @@ def test_without_the_native_command_the_page_is_the_simple_one(tmp_path):
     page = (tmp_path / "a.html").read_text()
     assert "<h2>Final ratio</h2>" in page
     # The only script is data.
-    assert re.findall("<script[^>]*>", page) == ['<script id="templateArgs" type="application/json">']
+    only = '<script id="templateArgs" type="application/json">'
+    assert re.findall("<script[^>]*>", page) == [only]
     assert "&lt;b&gt;front&lt;/b&gt;" in page
 
 
