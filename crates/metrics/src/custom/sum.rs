@@ -18,11 +18,8 @@ impl ExactSum {
 
     /// Adds a number so many times.
     pub fn add_often(&mut self, value: f64, count: u64) {
-        // The conversion saturates.
-        let steps = (value * STEPS).round() as i128;
-        self.0 = self
-            .0
-            .saturating_add(steps.saturating_mul(i128::from(count)));
+        let steps = rounded(value * STEPS).saturating_mul(i128::from(count));
+        self.0 = self.0.saturating_add(steps);
     }
 
     /// Adds another sum.
@@ -44,6 +41,17 @@ impl ExactSum {
     pub fn of_steps(steps: i128) -> ExactSum {
         ExactSum(steps)
     }
+}
+
+/// Rounds to the nearest integer, half away from zero, and saturates.
+fn rounded(value: f64) -> i128 {
+    // What an `i64` holds needs no call of a library.
+    if value.abs() < i64::MAX as f64 {
+        let whole = value as i64;
+        let rest = value - whole as f64;
+        return i128::from(whole) + i128::from(rest >= 0.5) - i128::from(rest <= -0.5);
+    }
+    value.round() as i128
 }
 
 /// A sum is the text of its steps: it has more digits than a reader of JSON preserves.
@@ -76,6 +84,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn rounding_is_that_of_floats(value in prop::num::f64::ANY, halves in any::<i32>()) {
+            prop_assert_eq!(rounded(value), value.round() as i128);
+            let half = f64::from(halves) / 2.0;
+            prop_assert_eq!(rounded(half), half.round() as i128);
+        }
+
         #[test]
         fn the_order_does_not_count(mut values in prop::collection::vec(-1e9..1e9_f64, 0..50)) {
             let sum = |values: &[f64]| {

@@ -63,6 +63,7 @@ impl Trend {
     }
 
     /// Adds a value.
+    #[inline]
     pub fn add(&mut self, value: f64) {
         if self.raw.len() == EXACT {
             self.fold();
@@ -240,13 +241,14 @@ impl Trend {
 
     fn all_folded(&self) -> Box<Folded> {
         let mut all = self.folded.clone().unwrap_or_default();
-        self.raw.iter().for_each(|value| all.add(*value, 1));
+        all.add_all(&self.raw);
         all
     }
 
     fn fold(&mut self) {
         let folded = self.folded.get_or_insert_default();
-        self.raw.drain(..).for_each(|value| folded.add(value, 1));
+        folded.add_all(&self.raw);
+        self.raw.clear();
     }
 }
 
