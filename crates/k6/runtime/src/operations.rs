@@ -74,6 +74,9 @@ impl Operations {
     /// Returns the timers that have not ended, and forgets all timers.
     pub(crate) fn take_timers(&self) -> BTreeMap<u64, &'static str> {
         let mut timers = mem::take(&mut *self.timers.borrow_mut());
+        if timers.is_empty() {
+            return timers;
+        }
         let (running, ended) = (self.running.borrow(), self.ended.borrow());
         let ended: BTreeSet<u64> = ended.iter().map(|(number, _)| *number).collect();
         timers.retain(|timer, _| running.contains_key(timer) || ended.contains(timer));
@@ -94,6 +97,9 @@ impl Operations {
 
     /// Cancels all operations, and returns their number.
     pub(crate) fn clear(&self) -> usize {
+        if self.running.borrow().is_empty() && self.ended.borrow().is_empty() {
+            return 0;
+        }
         let running = mem::take(&mut *self.running.borrow_mut());
         let ended = mem::take(&mut *self.ended.borrow_mut());
         running.len() + ended.len()
