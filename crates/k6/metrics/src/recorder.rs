@@ -169,15 +169,21 @@ impl Recorder {
         self.portion.samples.extend(values.iter().map(sample));
     }
 
+    #[inline]
     fn kind(&mut self, metric: MetricId) -> MetricType {
-        if metric.index() >= self.kinds.len() {
-            self.kinds = kinds_of(&self.setup.registry);
+        match self.kinds.get(metric.index()) {
+            Some(kind) => *kind,
+            None => self.new_kind(metric),
         }
+    }
+
+    /// Returns the type of a metric that has been created since the last lookup.
+    #[cold]
+    fn new_kind(&mut self, metric: MetricId) -> MetricType {
+        self.kinds = kinds_of(&self.setup.registry);
+        let known = self.kinds.get(metric.index());
         // An index of another registry counts as a counter.
-        self.kinds
-            .get(metric.index())
-            .copied()
-            .unwrap_or(MetricType::Counter)
+        known.copied().unwrap_or(MetricType::Counter)
     }
 }
 

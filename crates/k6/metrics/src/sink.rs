@@ -87,6 +87,7 @@ impl Sink {
     }
 
     /// Adds a value measured at this instant, in nanoseconds since 1970.
+    #[inline]
     pub fn add(&mut self, value: f64, at_ns: u64) {
         match self {
             Sink::Counter(counter) => {

@@ -115,6 +115,7 @@ impl SubmetricSet {
     }
 
     /// Returns the indices of the submetrics of a metric.
+    #[inline]
     pub fn of(&self, parent: MetricId) -> &[usize] {
         self.by_parent
             .get(parent.index())
@@ -129,6 +130,7 @@ impl SubmetricSet {
     }
 
     /// Returns the indices of the submetrics to which a value of this metric belongs.
+    #[inline]
     pub(crate) fn matching(
         &self,
         metric: MetricId,

@@ -5,6 +5,7 @@
 //! counted.
 
 use crate::{MetricId, MetricType, Renumbering, Sample, Sink};
+use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -104,6 +105,7 @@ impl Sinks {
         self.0.get(index)?.as_ref()
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, index: usize, kind: MetricType, value: f64, at_ns: u64) {
         if self.0.len() <= index {
             self.0.resize(index + 1, None);
@@ -172,9 +174,9 @@ impl From<Parts> for Tally {
 /// The positions of names, for look-ups without an allocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct NameIndex {
-    cells: HashMap<Box<str>, usize>,
-    checks: HashMap<Box<str>, usize>,
-    groups: HashMap<Box<str>, usize>,
+    cells: HashMap<Box<str>, usize, RandomState>,
+    checks: HashMap<Box<str>, usize, RandomState>,
+    groups: HashMap<Box<str>, usize, RandomState>,
     key: String,
 }
 

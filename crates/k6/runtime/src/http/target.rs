@@ -1,6 +1,7 @@
 //! Targets of requests: URLs that are parsed once, and the series that count their requests.
 
 use super::go_url::{self, GoUrl, Unreadable, quoted};
+use foldhash::fast::RandomState;
 use loadline_engine::WrittenComposed;
 use loadline_k6_modules::Secrets;
 use loadline_metrics::SeriesId;
@@ -81,7 +82,7 @@ static NOWHERE: LazyLock<Url> =
 
 /// The targets that the users of a worker requested last.
 #[derive(Debug, Default)]
-pub(crate) struct Targets(RefCell<HashMap<String, Rc<Target>>>);
+pub(crate) struct Targets(RefCell<HashMap<String, Rc<Target>, RandomState>>);
 
 impl Targets {
     /// Returns the target of this URL, with these secrets masked for display.
