@@ -13,13 +13,15 @@
 #[allow(dead_code, reason = "other tests use the rest of it")]
 #[path = "../../../tests/browser.rs"]
 mod browser;
+#[path = "../src/samples.rs"]
+mod samples;
 
 use browser::Tab;
 use loadline_live_page::{Credentials, LivePage};
 use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_plan::Plan;
-use loadline_record::{Environment, Header, Snapshot};
-use loadline_runner::{Commands, Feed, News, Observer, Stretch};
+use loadline_record::{Environment, Header};
+use loadline_runner::{Commands, Feed, News, Observer};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -30,7 +32,6 @@ const NAMES: u32 = 2_000;
 const SECONDS: u64 = 3_600;
 /// The seconds that are played at the pace of a run.
 const PACED: u64 = 30;
-const SECOND_NS: u64 = 1_000_000_000;
 /// The most memory of the tab's scripts, and the most time that they may take of a second.
 const MOST_BYTES: f64 = 200e6;
 const MOST_SCRIPTING_S: f64 = 0.1;
@@ -65,35 +66,19 @@ impl Hour {
 
     /// A second in which each name has some requests.
     fn second(&mut self, number: u64) -> News {
-        let mut snapshot = Snapshot::empty(number * SECOND_NS);
-        snapshot.end_ns = (number + 1) * SECOND_NS;
-        let mut count = 0;
+        let mut times_ns = Vec::new();
         for (index, id) in self.names.iter().enumerate() {
             for request in 0..1 + (index as u64 + number) % 3 {
                 let time_ns = 1_000_000 + (index as u64 * 7_919 + number * 104_729) % 60_000_000;
                 let ok = RequestOutcome::Answered { status: 200 };
                 self.recorder.record(*id, ok, time_ns + request, true);
-                snapshot.times.response.record_ns(time_ns + request);
-                snapshot.times.service.record_ns(time_ns + request);
-                count += 1;
+                times_ns.push(time_ns + request);
             }
         }
-        let counts = &mut snapshot.counts;
-        (counts.planned, counts.sent) = (count, count);
-        (counts.answered, counts.completed) = (count, count);
-        snapshot.statuses.insert(200, count);
+        let mut snapshot = samples::second(number, times_ns);
         snapshot.series = self.recorder.take();
-        News::Interval(Arc::new(Stretch {
-            run: Arc::clone(&self.run),
-            first: number,
-            last: number,
-            snapshot,
-            tally: None,
-            watched: None,
-            changes: Vec::new(),
-            notes: Vec::new(),
-            slow: Vec::new(),
-        }))
+        let stretch = samples::stretch(&self.run, number, snapshot);
+        News::Interval(Arc::new(stretch))
     }
 }
 
