@@ -1,4 +1,5 @@
-//! A run of an hour with two thousand names, in a browser: what its tab takes of memory and time.
+//! A run of an hour with two thousand names, in a browser: what its tab takes of memory and time,
+//! and how a reader finds a way through the names.
 //!
 //! The hour is made up, and played as fast as the page's thread takes it; its last half minute at
 //! the pace of a run.
@@ -107,6 +108,53 @@ fn play(
         came.next().expect("the page goes on");
         thread::sleep(pause.saturating_sub(begun.elapsed()));
     }
+}
+
+/// The number of elements of the page that are selected so.
+fn count(tab: &mut Tab, selector: &str) -> u64 {
+    let found = tab.value(&format!("document.querySelectorAll('{selector}').length"));
+    found.as_u64().expect("a number")
+}
+
+/// Presses the first button whose text begins so.
+fn press(tab: &mut Tab, text: &str) {
+    tab.value(&format!(
+        "[...document.querySelectorAll('button')]\
+         .find(one => one.textContent.startsWith('{text}')).click()"
+    ));
+}
+
+#[test]
+fn two_thousand_names_are_folded_and_the_busiest_have_a_small_plot() {
+    let place = "127.0.0.1:0".parse().unwrap();
+    let commands = Arc::new(Commands::default());
+    let mut page = LivePage::open(&place, &Credentials::Usual, commands, None, None).unwrap();
+    let mut feed = page.feed().unwrap();
+    let mut hour = Hour::new();
+    let mut came = events(page.url());
+    came.next().expect("the state");
+    feed.news(&News::Begun(Arc::clone(&hour.run))).unwrap();
+    came.next().expect("the begin");
+    play(&mut hour, 0..4, &mut feed, &mut came, Duration::ZERO);
+    let Some(mut tab) = Tab::open(page.url()) else {
+        return;
+    };
+    tab.await_that("document.querySelectorAll('table.named tbody tr').length === 20");
+    assert_eq!(count(&mut tab, "table.named svg.spark"), 20);
+    press(&mut tab, "Fold");
+    tab.await_that("document.querySelectorAll('table.named tr.group').length === 40");
+    let first = "document.querySelector('table.named tr.group th').textContent";
+    let named = tab.value(first);
+    assert!(named.as_str().unwrap().contains("GET /shops/0/"), "{named}");
+    assert!(named.as_str().unwrap().contains("50 names"), "{named}");
+    press(&mut tab, "▸ GET /shops/0/");
+    tab.await_that("document.querySelectorAll('table.named th.member').length > 10");
+    // The hour goes on, and what was opened stays so.
+    play(&mut hour, 4..5, &mut feed, &mut came, Duration::ZERO);
+    // "Running, 5 s of 3 600 s".
+    tab.await_that("document.querySelector('.phase').textContent.replace(/\\D/g, '') === '53600'");
+    assert!(count(&mut tab, "table.named th.member") > 10);
+    assert_eq!(tab.errors, Vec::<String>::new());
 }
 
 #[test]
