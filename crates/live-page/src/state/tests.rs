@@ -8,7 +8,7 @@ use loadline_record::{Environment, LoadChange, Note};
 use loadline_runner::{Feed, Inbox, Observer, QUEUE, feed};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 fn header() -> Header {
     let plan = Plan {
@@ -272,6 +272,7 @@ fn a_check_that_is_added_is_judged_on_all_of_the_run_and_counts_nowhere() {
         check: "p95<10ms".to_owned(),
         outcome: "failed".to_owned(),
         proven: None,
+        more_s: None,
         added_at_s: Some(2.0),
     };
     assert_eq!(event.standing.figures.checks[1], added);
