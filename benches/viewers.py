@@ -107,6 +107,14 @@ def watch(port, seen, have_page):
                     key.fileobj.close()
 
 
+def cpu_ms(thread):
+    """The CPU of a thread, by the folder of it in /proc: the kernel has one of these files."""
+    with contextlib.suppress(FileNotFoundError):
+        return int((thread / "schedstat").read_text().split()[0]) / 1e6
+    found = re.search(r"se.sum_exec_runtime +: +([\d.]+)", (thread / "sched").read_text())
+    return float(found[1])
+
+
 class PageCpu:
     """The CPU of the page's threads as a share of a core, since all viewers have the page."""
 
@@ -121,9 +129,7 @@ class PageCpu:
             # A thread may end meanwhile: what it had counts.
             with contextlib.suppress(OSError):
                 if (thread / "comm").read_text().strip() in self.NAMES:
-                    told = (thread / "sched").read_text()
-                    found = re.search(r"se.sum_exec_runtime +: +([\d.]+)", told)
-                    self.ms[thread.name] = float(found[1])
+                    self.ms[thread.name] = cpu_ms(thread)
         self.latest = time.monotonic(), sum(self.ms.values()) / 1e3
         if self.begun is None and self.have_page.is_set():
             self.begun = self.latest
