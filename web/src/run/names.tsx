@@ -1,4 +1,4 @@
-/** The requests by name: the first of many, what a reader looks for among them, and groups of them. */
+/** The requests by name: the first of many, what a reader looks for, and groups of them. */
 
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";

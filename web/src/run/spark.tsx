@@ -1,4 +1,4 @@
-/** The course of a figure as a line of the size of a word, without axes: its form is what is seen. */
+/** The course of a figure as a line of the size of a word, without axes: its form is seen. */
 
 const WIDTH = 80;
 const HEIGHT = 18;
