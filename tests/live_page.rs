@@ -468,7 +468,9 @@ fn foreign_pages_and_hostile_requests_are_refused_and_the_run_goes_on() {
     let server = serve();
     let target = url(&server, "");
     let _beside_others = beside_others();
-    let running = Running::begin(&words(&["-r", "100", "-d", "1h"], &target));
+    // A load that falls behind would open further connections: descriptors are counted below.
+    let load = ["-r", "100", "-c", "1", "--max-connections", "1", "-d", "1h"];
+    let running = Running::begin(&words(&load, &target));
     running.await_that(|state| state["phase"] == "running");
     let files = || open_files(&running.child);
     let before = files();

@@ -176,8 +176,8 @@ fn files(types: &mut SchemaGenerator) -> Value {
         "/report.json": file("The JSON of a run that has ended.", "application/json"),
         "/saved.run": file("The saved run, after its end.", "application/octet-stream"),
         "/events": { "get": {
-            "summary": "Of a test of k6 whose web dashboard was asked for: its events, as k6 2 sends \
-                        them.",
+            "summary": "Of a test of k6 whose web dashboard was asked for: its events, as k6 2 \
+                        sends them.",
             "responses": {
                 "200": answer("Events.", "text/event-stream", json!({})),
                 "404": refused("No such test is shown."),

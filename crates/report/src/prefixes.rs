@@ -2,15 +2,16 @@
 //!
 //! Names of requests are mostly paths. Where they are cut decides how many groups there are: one
 //! that holds nearly all names shows nothing, and groups of two save nothing. Of all depths that
-//! one is taken at which the longest list that a reader meets, of groups or within one, is shortest.
+//! one is taken at which the longest list that a reader meets, of groups or within one, is the
+//! shortest.
 
 use std::collections::BTreeMap;
 
 /// The most parts of a name that a prefix has.
 const DEEPEST: usize = 8;
 
-/// Returns the prefixes that groups of these names have in common, in their order: each is cut after
-/// a `/` or `::`, and stands for at least two names. There are none if no two groups differ.
+/// Returns the prefixes that groups of these names have in common, in their order: each is cut
+/// after a `/` or `::`, and stands for at least two names. There are none if no two groups differ.
 pub(crate) fn prefixes<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let depths = (1..=DEEPEST).map(|depth| Folded::at(names, depth));
     let useful = depths.filter(|folded| folded.groups.len() > 1);

@@ -2,8 +2,8 @@
 //!
 //! An event is made once, whoever reads it: viewers share its bytes. The last events are kept, so
 //! that a viewer who was cut off goes on where it was (`Last-Event-ID`). A viewer who is further
-//! behind, and each new one, gets a *whole* event first, which stands for all that came before; of a
-//! broadcast without a state, all events that are kept.
+//! behind, and each new one, gets a *whole* event first, which stands for all that came before; of
+//! a broadcast without a state, all events that are kept.
 //! A viewer takes events as fast as its connection does; nothing is queued for it.
 
 use bytes::Bytes;
