@@ -143,8 +143,9 @@ def on_core(core, command, is_pinned):
     return pinned(core, command) if is_pinned else list(map(str, command))
 
 
-def run_client(command, parse, is_pinned=True):
-    """Runs a client to its end and says what it did and what it cost."""
+def run_client(command, parse, is_pinned=True, look=None):
+    """Runs a client to its end and says what it did and what it cost. `look` is called with its
+    process id some ten times a second."""
     begin = time.monotonic()
     with tempfile.TemporaryFile("w+") as out:
         client = subprocess.Popen(
@@ -155,6 +156,8 @@ def run_client(command, parse, is_pinned=True):
         rss_mb = 0.0
         while not (ended := os.wait4(client.pid, os.WNOHANG))[0]:
             rss_mb = max(rss_mb, memory_mb(client.pid, "VmHWM"))
+            if look:
+                look(client.pid)
             time.sleep(0.1)
         _, status, usage = ended
         client.returncode = os.waitstatus_to_exitcode(status)

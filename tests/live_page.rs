@@ -2,6 +2,8 @@
 
 mod asleep;
 mod evidence;
+#[cfg(feature = "k6")]
+mod k6_events;
 
 use crate::browser::Tab;
 use crate::rig::{assert_balanced, beside_others, command, loadline, serve, text, url};
@@ -108,9 +110,13 @@ impl Running {
 
     /// Opens a stream of events, after this one.
     fn events(&self, after: Option<&str>) -> Events {
+        self.events_at("/api/v1/events", after)
+    }
+
+    fn events_at(&self, path: &str, after: Option<&str>) -> Events {
         let mut stream = self.connect();
         let after = after.map_or(String::new(), |id| format!("Last-Event-ID: {id}\r\n"));
-        let head = format!("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n{after}\r\n");
+        let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{after}\r\n");
         stream.write_all(head.as_bytes()).unwrap();
         let mut events = Events(BufReader::new(stream));
         let status = events.line().unwrap();
@@ -462,7 +468,9 @@ fn foreign_pages_and_hostile_requests_are_refused_and_the_run_goes_on() {
     let server = serve();
     let target = url(&server, "");
     let _beside_others = beside_others();
-    let running = Running::begin(&words(&["-r", "100", "-d", "1h"], &target));
+    // A load that falls behind would open further connections: descriptors are counted below.
+    let load = ["-r", "100", "-c", "1", "--max-connections", "1", "-d", "1h"];
+    let running = Running::begin(&words(&load, &target));
     running.await_that(|state| state["phase"] == "running");
     let files = || open_files(&running.child);
     let before = files();

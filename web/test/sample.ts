@@ -173,8 +173,10 @@ export function run(): RunPage {
         name: "login",
         cells: ["900", "1", "90/s", "1.2 ms", "2.0 ms", "4.1 ms", "200: 890, 503: 9"],
         is_bad: true,
+        course: [90, 120, 60.5, 90],
       },
     ],
+    name_groups: [],
     name_notes: [],
     metrics: [
       {

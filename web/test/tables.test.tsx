@@ -14,7 +14,10 @@ import {
   Verdict,
 } from "../src/run/tables";
 import { Headlines } from "../src/run/headlines";
+import type { NameRow } from "../src/generated/page";
+import { folded } from "../src/run/fold";
 import { inSight, NameContext, Names, shown } from "../src/run/names";
+import { corners } from "../src/run/spark";
 import { Words } from "../src/words";
 import { RunTable, sorted } from "../src/study/table";
 import { ofName } from "../src/live/name";
@@ -61,14 +64,42 @@ test("many names are folded and can be filtered", () => {
     name: `GET /items/${index}`,
     cells: page.names[0]!.cells,
     is_bad: false,
+    course: [],
   }));
-  const html = render(<Names columns={page.name_columns} rows={rows} notes={[]} />);
+  const html = render(<Names columns={page.name_columns} rows={rows} groups={[]} notes={[]} />);
   expect(html.match(/scope="row"/g)).toHaveLength(20);
   expect(html).toContain('type="search"');
   expect(shown(rows, "ITEMS/19", false)).toHaveLength(111);
   expect(shown(rows, " ", true)).toHaveLength(2_000);
-  const few = render(<Names columns={page.name_columns} rows={page.names} notes={[]} />);
+  const few = render(
+    <Names columns={page.name_columns} rows={page.names} groups={[]} notes={[]} />,
+  );
   expect(few).not.toContain('type="search"');
+});
+
+test("names are folded by their beginning, and a group that is open has its names below", () => {
+  const name = (name: string) => ({ name, cells: [], is_bad: false, course: [] });
+  const group = (prefix: string) => ({ prefix, names: 2, cells: ["7"], is_bad: false });
+  const rows = ["/cart/pay", "/login", "/items/1", "/cart/add", "/items/2"].map(name);
+  const groups = ["/cart/", "/items/"].map(group);
+  const texts = (open: string[]) =>
+    folded(rows, groups, new Set(open)).map((line) =>
+      "group" in line ? `${line.isOpen ? "-" : "+"}${line.group.prefix}` : line.row.name,
+    );
+  expect(texts([])).toEqual(["+/cart/", "+/items/", "/login"]);
+  expect(texts(["/items/"])).toEqual(["+/cart/", "-/items/", "/items/1", "/items/2", "/login"]);
+});
+
+test("a name whose course is known has a small plot of it", () => {
+  expect(corners([0, 5, 10])).toBe("0.0,17.0 40.0,9.0 80.0,1.0");
+  expect(corners([0, 0, 0])).toBe("0.0,17.0 40.0,17.0 80.0,17.0");
+  const page = run();
+  const table = (rows: NameRow[]) =>
+    render(<Names columns={page.name_columns} rows={rows} groups={[]} notes={[]} />);
+  expect(table(page.names)).toContain('<svg class="spark"');
+  expect(table(page.names)).toContain("Rate over time");
+  const bare = table([{ ...page.names[0]!, course: [] }]);
+  expect(bare).not.toContain("Rate over time");
 });
 
 test("of many rows only those in sight are drawn", () => {
@@ -95,7 +126,9 @@ test("each table has a caption and headings with a scope", () => {
     render(<Percentiles rows={page.percentiles} note={page.timed_from} />),
     render(<Checks checks={page.checks} />),
     render(<Times columns={page.time_columns} rows={page.times} notes={page.time_notes} />),
-    render(<Names columns={page.name_columns} rows={page.names} notes={page.name_notes} />),
+    render(
+      <Names columns={page.name_columns} rows={page.names} groups={[]} notes={page.name_notes} />,
+    ),
     render(<Metrics rows={page.metrics} notes={page.metric_notes} />),
     render(<Statuses rows={page.statuses} />),
     render(<Errors rows={page.errors} />),
@@ -171,7 +204,7 @@ test("a run beside its baseline says what is slower, and what can't be told", ()
 
 test("a name is a button where its course can be had, and stands above the table", () => {
   const page = run();
-  const names = <Names columns={page.name_columns} rows={page.names} notes={[]} />;
+  const names = <Names columns={page.name_columns} rows={page.names} groups={[]} notes={[]} />;
   expect(render(names)).not.toContain("of-name");
   const chosen = page.names[0]!.name;
   const press = { chosen, choose: () => {}, above: <p>The course</p> };

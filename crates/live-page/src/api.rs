@@ -168,6 +168,9 @@ pub struct CheckSoFar {
     /// for all checks together, as `--until decided` decides it. Null while that is open; some
     /// checks are decided at the end only. A check that was added is never proven before the end.
     pub proven: Option<String>,
+    /// The time until it is proven if the run goes on as it did, in seconds from now. Null if it is
+    /// proven, if only the end decides it, before the 30th second, or if it would take very long.
+    pub more_s: Option<f64>,
     /// The instant at which it was added on the page, in seconds of the measured part; null for a
     /// check of the plan. What was added is on the page alone: no report and no exit code has it.
     pub added_at_s: Option<f64>,

@@ -43,6 +43,8 @@ mod log;
 mod openapi;
 mod patch;
 mod routes;
+#[cfg(test)]
+mod samples;
 mod searching;
 mod seat;
 mod served;

@@ -6,7 +6,7 @@ use crate::api::{
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Returns the description as OpenAPI 3.1: JSON, with a line break at its end.
 pub fn openapi() -> String {
@@ -30,6 +30,8 @@ pub fn openapi() -> String {
     );
     let unknown = of::<Problem>(&mut types);
     let unknown = answer("Nothing is known of that.", "application/json", unknown);
+    let unreadable = of::<Problem>(&mut types);
+    let unreadable = answer("A number is missing.", "application/json", unreadable);
     let second = |name: &str| {
         json!({
             "name": name,
@@ -68,7 +70,7 @@ pub fn openapi() -> String {
         "/api/v1/span": { "get": {
             "summary": "The tables of a part of the run.",
             "parameters": [second("from_s"), second("to_s")],
-            "responses": { "200": span, "409": unknown },
+            "responses": { "200": span, "400": unreadable, "409": unknown },
         } },
         "/api/v1/name": { "get": {
             "summary": "The course of one name over the run, as plots.",
@@ -84,7 +86,7 @@ pub fn openapi() -> String {
         "/api/v1/slow": { "get": {
             "summary": "The slowest requests of a part of the run, with what took their time.",
             "parameters": [second("from_s"), second("to_s"), time("from_us"), time("to_us")],
-            "responses": { "200": slow },
+            "responses": { "200": slow, "400": unreadable, "409": unknown },
         } },
         "/api/v1/pause": command("Pauses the load. Requests in flight finish.", &mut types),
         "/api/v1/resume": command("Ends a pause.", &mut types),
@@ -115,8 +117,10 @@ pub fn openapi() -> String {
         ),
         "/api/v1/abort": command("Ends the run at once.", &mut types),
     });
-    if let (Some(paths), Value::Object(of_start)) = (paths.as_object_mut(), starting(&mut types)) {
-        paths.extend(of_start);
+    let more = [files(&mut types), starting(&mut types)].into_iter();
+    let more = more.flat_map(|more| more.as_object().cloned().unwrap_or_default());
+    if let Some(paths) = paths.as_object_mut() {
+        paths.extend(more);
     }
     let document = json!({
         "openapi": "3.1.0",
@@ -151,6 +155,35 @@ fn dropping(types: &mut SchemaGenerator) -> Value {
         "content": { "application/octet-stream": { "schema": {} } },
     });
     drop
+}
+
+/// The paths of reports, and of what another tool tells.
+fn files(types: &mut SchemaGenerator) -> Value {
+    let problem = of::<Problem>(types);
+    let refused = |why: &str| answer(why, "application/json", problem.clone());
+    let file = |summary: &str, content_type: &str| {
+        json!({ "get": {
+            "summary": summary,
+            "responses": {
+                "200": answer("The file.", content_type, json!({})),
+                "404": refused("There is none."),
+                "409": refused("It is too early: there is none yet."),
+            },
+        } })
+    };
+    json!({
+        "/report.html": file("The report, of a run that goes on as it stands.", "text/html"),
+        "/report.json": file("The JSON of a run that has ended.", "application/json"),
+        "/saved.run": file("The saved run, after its end.", "application/octet-stream"),
+        "/events": { "get": {
+            "summary": "Of a test of k6 whose web dashboard was asked for: its events, as k6 2 \
+                        sends them.",
+            "responses": {
+                "200": answer("Events.", "text/event-stream", json!({})),
+                "404": refused("No such test is shown."),
+            },
+        } },
+    })
 }
 
 /// The paths of a page from which runs are started.
@@ -194,7 +227,7 @@ fn starting(types: &mut SchemaGenerator) -> Value {
         "responses": { "200": answer("The page.", kind, json!({ "type": "object" })) },
     } });
     baseline["post"] = choose["post"].clone();
-    json!({
+    let mut paths = json!({
         "/api/v1/offer": { "get": {
             "summary": "The files that can be started, on a page of `loadline web`.",
             "responses": { "200": offer },
@@ -216,7 +249,23 @@ fn starting(types: &mut SchemaGenerator) -> Value {
             "parameters": [run("base"), run("with")],
             "responses": { "200": compared },
         } },
-    })
+    });
+    let absent = of::<Problem>(types);
+    let absent = answer(
+        "This page starts no runs, or it has no such file.",
+        kind,
+        absent,
+    );
+    for operations in paths.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        for operation in operations
+            .as_object_mut()
+            .into_iter()
+            .flat_map(Map::values_mut)
+        {
+            operation["responses"]["404"] = absent.clone();
+        }
+    }
+    paths
 }
 
 fn of<T: JsonSchema>(types: &mut SchemaGenerator) -> Value {

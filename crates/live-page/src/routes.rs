@@ -15,10 +15,10 @@ use loadline_record::{LoadChange, Note};
 use loadline_report::level_text;
 use loadline_runner::{ChangeProblem, Changed, Command, NoteProblem, Phase, SteerProblem};
 use loadline_web::header::{ALLOW, CONTENT_DISPOSITION, HeaderName, HeaderValue};
-use loadline_web::{Answer, Method, Refusal, Request, Service, StatusCode};
+use loadline_web::{Answer, Broadcast, Method, Refusal, Request, Service, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The latest instant that a note may be about: later than any run.
 const MOST_SECONDS: f64 = 1e9;
@@ -38,6 +38,8 @@ pub(crate) struct Routes {
     pub(crate) watched: Watched,
     /// The means to start runs, if that is possible from this page.
     pub(crate) starting: Option<Starting>,
+    /// The events of the tool whose run is shown, if it has some.
+    pub(crate) of_tool: Arc<OnceLock<Broadcast>>,
 }
 
 impl Service for Routes {
@@ -86,6 +88,7 @@ impl Routes {
             REPORT => self.report(),
             REPORT_JSON => self.json(),
             SAVED_RUN => self.saved(),
+            "/events" if self.of_tool.get().is_some() => self.events_of_tool(request),
             _ => self.look_further(request).unwrap_or_else(|| {
                 problem(
                     StatusCode::NOT_FOUND,
@@ -94,6 +97,11 @@ impl Routes {
                 )
             }),
         }
+    }
+
+    fn events_of_tool(&self, request: &Request) -> Answer {
+        let stream = self.of_tool.get().map(|of| of.stream(last_event(request)));
+        stream.map_or_else(|| Answer::empty(StatusCode::NOT_FOUND), Answer::events)
     }
 
     fn span(&self, query: &str) -> Answer {

@@ -9,13 +9,13 @@ use crate::searching::Searching;
 use crate::state::Model;
 use crate::watch::Watched;
 use loadline_runner::{Feed, QUEUE, Steer, feed};
-use loadline_web::{Access, Hosts, Rules, Server};
-use std::io;
+use loadline_web::{Access, Broadcast, Hosts, Rules, Server};
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use std::{io, iter};
 
 /// The most bytes of a request's body.
 const MOST_BODY_BYTES: usize = 1 << 20;
@@ -54,6 +54,8 @@ pub struct LivePage {
     feed: Option<Feed>,
     watched: Watched,
     following: Option<JoinHandle<()>>,
+    /// The events of the tool whose run is shown.
+    of_tool: Arc<OnceLock<Broadcast>>,
     _server: Server,
 }
 
@@ -77,9 +79,11 @@ impl LivePage {
         if baseline.is_some() {
             watched.compare_with(baseline);
         }
+        let of_tool = Arc::default();
         let routes = Routes {
             watched: watched.clone(),
             starting: None,
+            of_tool: Arc::clone(&of_tool),
         };
         let (url, server) = serve(place, listener, credentials, routes)?;
         Ok(LivePage {
@@ -87,8 +91,15 @@ impl LivePage {
             feed: Some(feed.with_slow()),
             following: Some(watched.follow(inbox, true)?),
             watched,
+            of_tool,
             _server: server,
         })
+    }
+
+    /// Serves the events of the tool whose run is shown at `/events`, besides the page's own; only
+    /// the first ones are served.
+    pub fn serve_events(&self, events: Broadcast) {
+        let _ = self.of_tool.set(events);
     }
 
     /// Returns what writes into the log of the run.
@@ -105,7 +116,11 @@ impl LivePage {
 
     /// True if a browser, or a program, has followed the runs.
     pub fn was_viewed(&self) -> bool {
-        self.watched.events.was_viewed()
+        self.broadcasts().any(Broadcast::was_viewed)
+    }
+
+    fn broadcasts(&self) -> impl Iterator<Item = &Broadcast> {
+        iter::once(&self.watched.events).chain(self.of_tool.get())
     }
 
     /// Returns the address to open in a browser, with the token if there is one.
@@ -133,7 +148,8 @@ impl Drop for LivePage {
     fn drop(&mut self) {
         self.finish();
         let until = Instant::now() + LAST_EVENT_TIMEOUT;
-        while self.watched.events.viewers() > 0 && Instant::now() < until {
+        let has_viewers = || self.broadcasts().any(|events| events.viewers() > 0);
+        while has_viewers() && Instant::now() < until {
             thread::sleep(Duration::from_millis(10));
         }
     }

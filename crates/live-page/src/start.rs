@@ -36,6 +36,7 @@ impl StartPage {
                 starter,
                 seat: Seat::new(watched.clone()),
             }),
+            of_tool: Arc::default(),
         };
         let (url, server) = serve(place, listener, credentials, routes)?;
         Ok(StartPage {

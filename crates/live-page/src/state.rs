@@ -20,6 +20,7 @@ use serde_json::Value;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The most names of a run whose parts are kept for spans of time: each name has a distribution in
 /// each part.
@@ -113,13 +114,21 @@ impl Parts {
     }
 }
 
+/// What is proven of a check.
+#[derive(Clone, Copy, Default)]
+struct Proven {
+    outcome: Option<CheckOutcome>,
+    /// The length of the run at which it is expected to be proven.
+    expected: Option<Duration>,
+}
+
 /// The data of the current run's page.
 struct Run {
     /// The run, judged with the latest interval.
     judged: RunResult,
     proofs: Proofs,
-    /// The proven outcome of each check.
-    proven: Vec<Option<CheckOutcome>>,
+    /// What is proven of each check.
+    proven: Vec<Proven>,
     heat: Heat,
     page: RunSoFar,
 }
@@ -517,7 +526,10 @@ impl Run {
         summary.notes.extend_from_slice(&stretch.notes);
         heat_interval(&mut heat, &stretch.snapshot);
         let_workers_run_now();
-        let proven = proofs.observe(&summary);
+        let outcomes = proofs.observe(&summary).into_iter();
+        let proven = outcomes.zip(proofs.expected());
+        let proven = proven.map(|(outcome, expected)| Proven { outcome, expected });
+        let proven = proven.collect();
         let_workers_run_now();
         Run {
             proven,
@@ -606,24 +618,28 @@ fn judged<'a>(
             check: added.check.text.clone(),
             outcome: outcome.word().to_owned(),
             proven: is_decided.then(|| outcome.word().to_owned()),
+            more_s: None,
             added_at_s: Some(added.at_s),
         }
     })
 }
 
 /// At the end a check is what it came to.
-fn at_the_end(run: &RunResult) -> Vec<Option<CheckOutcome>> {
+fn at_the_end(run: &RunResult) -> Vec<Proven> {
     let outcomes = run.checks.iter().map(|check| check.outcome);
-    outcomes
-        .map(|outcome| Some(outcome).filter(|one| *one != CheckOutcome::Undecided))
-        .collect()
+    let proven = outcomes.map(|outcome| Proven {
+        outcome: Some(outcome).filter(|one| *one != CheckOutcome::Undecided),
+        expected: None,
+    });
+    proven.collect()
 }
 
-/// Returns the counts so far, the judgement, and the proven outcome of each check.
-fn counted(run: &RunResult, proven: &[Option<CheckOutcome>]) -> Figures {
+/// Returns the counts so far, the judgement, and what is proven of each check.
+fn counted(run: &RunResult, proven: &[Proven]) -> Figures {
+    let elapsed_s = run.summary.duration_ns as f64 / 1e9;
     let counts = &run.summary.total.counts;
     Figures {
-        elapsed_s: run.summary.duration_ns as f64 / 1e9,
+        elapsed_s,
         planned_s: planned_length(&run.summary.plan).map(|length| length.as_secs_f64()),
         planned: counts.planned,
         sent: counts.sent,
@@ -632,12 +648,16 @@ fn counted(run: &RunResult, proven: &[Option<CheckOutcome>]) -> Figures {
         in_flight: counts.in_flight,
         validity: run.grade().name().to_owned(),
         checks: (run.checks.iter().enumerate())
-            .map(|(index, check)| CheckSoFar {
-                check: check.text.clone(),
-                outcome: check.outcome.word().to_owned(),
-                proven: (proven.get(index).copied().flatten())
-                    .map(|outcome| outcome.word().to_owned()),
-                added_at_s: None,
+            .map(|(index, check)| {
+                let proven = proven.get(index).copied().unwrap_or_default();
+                let more_s = |expected: Duration| (expected.as_secs_f64() - elapsed_s).max(0.0);
+                CheckSoFar {
+                    check: check.text.clone(),
+                    outcome: check.outcome.word().to_owned(),
+                    proven: proven.outcome.map(|outcome| outcome.word().to_owned()),
+                    more_s: proven.expected.map(more_s),
+                    added_at_s: None,
+                }
             })
             .collect(),
         ..Figures::default()

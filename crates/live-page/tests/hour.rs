@@ -1,4 +1,5 @@
-//! A run of an hour with two thousand names, in a browser: what its tab takes of memory and time.
+//! A run of an hour with two thousand names, in a browser: what its tab takes of memory and time,
+//! and how a reader finds a way through the names.
 //!
 //! The hour is made up, and played as fast as the page's thread takes it; its last half minute at
 //! the pace of a run.
@@ -13,13 +14,15 @@
 #[allow(dead_code, reason = "other tests use the rest of it")]
 #[path = "../../../tests/browser.rs"]
 mod browser;
+#[path = "../src/samples.rs"]
+mod samples;
 
 use browser::Tab;
 use loadline_live_page::{Credentials, LivePage};
 use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_plan::Plan;
-use loadline_record::{Environment, Header, Snapshot};
-use loadline_runner::{Commands, Feed, News, Observer, Stretch};
+use loadline_record::{Environment, Header};
+use loadline_runner::{Commands, Feed, News, Observer};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -30,7 +33,6 @@ const NAMES: u32 = 2_000;
 const SECONDS: u64 = 3_600;
 /// The seconds that are played at the pace of a run.
 const PACED: u64 = 30;
-const SECOND_NS: u64 = 1_000_000_000;
 /// The most memory of the tab's scripts, and the most time that they may take of a second.
 const MOST_BYTES: f64 = 200e6;
 const MOST_SCRIPTING_S: f64 = 0.1;
@@ -65,35 +67,19 @@ impl Hour {
 
     /// A second in which each name has some requests.
     fn second(&mut self, number: u64) -> News {
-        let mut snapshot = Snapshot::empty(number * SECOND_NS);
-        snapshot.end_ns = (number + 1) * SECOND_NS;
-        let mut count = 0;
+        let mut times_ns = Vec::new();
         for (index, id) in self.names.iter().enumerate() {
             for request in 0..1 + (index as u64 + number) % 3 {
                 let time_ns = 1_000_000 + (index as u64 * 7_919 + number * 104_729) % 60_000_000;
                 let ok = RequestOutcome::Answered { status: 200 };
                 self.recorder.record(*id, ok, time_ns + request, true);
-                snapshot.times.response.record_ns(time_ns + request);
-                snapshot.times.service.record_ns(time_ns + request);
-                count += 1;
+                times_ns.push(time_ns + request);
             }
         }
-        let counts = &mut snapshot.counts;
-        (counts.planned, counts.sent) = (count, count);
-        (counts.answered, counts.completed) = (count, count);
-        snapshot.statuses.insert(200, count);
+        let mut snapshot = samples::second(number, times_ns);
         snapshot.series = self.recorder.take();
-        News::Interval(Arc::new(Stretch {
-            run: Arc::clone(&self.run),
-            first: number,
-            last: number,
-            snapshot,
-            tally: None,
-            watched: None,
-            changes: Vec::new(),
-            notes: Vec::new(),
-            slow: Vec::new(),
-        }))
+        let stretch = samples::stretch(&self.run, number, snapshot);
+        News::Interval(Arc::new(stretch))
     }
 }
 
@@ -122,6 +108,53 @@ fn play(
         came.next().expect("the page goes on");
         thread::sleep(pause.saturating_sub(begun.elapsed()));
     }
+}
+
+/// The number of elements of the page that are selected so.
+fn count(tab: &mut Tab, selector: &str) -> u64 {
+    let found = tab.value(&format!("document.querySelectorAll('{selector}').length"));
+    found.as_u64().expect("a number")
+}
+
+/// Presses the first button whose text begins so.
+fn press(tab: &mut Tab, text: &str) {
+    tab.value(&format!(
+        "[...document.querySelectorAll('button')]\
+         .find(one => one.textContent.startsWith('{text}')).click()"
+    ));
+}
+
+#[test]
+fn two_thousand_names_are_folded_and_the_busiest_have_a_small_plot() {
+    let place = "127.0.0.1:0".parse().unwrap();
+    let commands = Arc::new(Commands::default());
+    let mut page = LivePage::open(&place, &Credentials::Usual, commands, None, None).unwrap();
+    let mut feed = page.feed().unwrap();
+    let mut hour = Hour::new();
+    let mut came = events(page.url());
+    came.next().expect("the state");
+    feed.news(&News::Begun(Arc::clone(&hour.run))).unwrap();
+    came.next().expect("the begin");
+    play(&mut hour, 0..4, &mut feed, &mut came, Duration::ZERO);
+    let Some(mut tab) = Tab::open(page.url()) else {
+        return;
+    };
+    tab.await_that("document.querySelectorAll('table.named tbody tr').length === 20");
+    assert_eq!(count(&mut tab, "table.named svg.spark"), 20);
+    press(&mut tab, "Fold");
+    tab.await_that("document.querySelectorAll('table.named tr.group').length === 40");
+    let first = "document.querySelector('table.named tr.group th').textContent";
+    let named = tab.value(first);
+    assert!(named.as_str().unwrap().contains("GET /shops/0/"), "{named}");
+    assert!(named.as_str().unwrap().contains("50 names"), "{named}");
+    press(&mut tab, "▸ GET /shops/0/");
+    tab.await_that("document.querySelectorAll('table.named th.member').length > 10");
+    // The hour goes on, and what was opened stays so.
+    play(&mut hour, 4..5, &mut feed, &mut came, Duration::ZERO);
+    // "Running, 5 s of 3 600 s".
+    tab.await_that("document.querySelector('.phase').textContent.replace(/\\D/g, '') === '53600'");
+    assert!(count(&mut tab, "table.named th.member") > 10);
+    assert_eq!(tab.errors, Vec::<String>::new());
 }
 
 #[test]

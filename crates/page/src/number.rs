@@ -42,6 +42,11 @@ pub(crate) fn gaps<S: Serializer>(numbers: &[Option<f64>], to: S) -> Result<S::O
     list.end()
 }
 
+/// Writes rounded numbers.
+pub(crate) fn all<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(numbers.iter().copied().map(Short))
+}
+
 /// A number that is written rounded.
 struct Short(f64);
 

@@ -39,6 +39,8 @@ pub struct RunPage {
     pub name_columns: Vec<String>,
     /// The requests by name, the most frequent name first; empty if all have one name.
     pub names: Vec<NameRow>,
+    /// The groups of names that begin alike; empty if there are few names, or none that do.
+    pub name_groups: Vec<NameGroup>,
     /// Explanations of the rows by name.
     pub name_notes: Vec<String>,
     /// The metrics that a script counted by itself.
@@ -213,7 +215,7 @@ pub struct TimedFigure {
 }
 
 /// The requests of one name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NameRow {
     /// The name.
@@ -221,6 +223,24 @@ pub struct NameRow {
     /// The numbers of the name, in the order of the columns.
     pub cells: Vec<String>,
     /// True if requests failed, or responses had a status of 400 or above.
+    pub is_bad: bool,
+    /// Responses per second in each part of the run, all of the same length but for the last; empty
+    /// if the course of the name is not kept.
+    #[serde(serialize_with = "number::all")]
+    pub course: Vec<f64>,
+}
+
+/// The requests of all names that begin alike, together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct NameGroup {
+    /// The beginning of their names.
+    pub prefix: String,
+    /// The number of names.
+    pub names: usize,
+    /// The numbers of the group, in the order of the columns.
+    pub cells: Vec<String>,
+    /// True if a request failed, or a response had a status of 400 or above.
     pub is_bad: bool,
 }
 

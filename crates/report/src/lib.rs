@@ -47,6 +47,7 @@ mod metrics;
 mod names;
 mod page;
 mod percentiles;
+mod prefixes;
 mod progress;
 mod quantity;
 mod series;

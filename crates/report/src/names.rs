@@ -8,7 +8,7 @@ use loadline_verdict::samples_needed;
 use std::collections::BTreeMap;
 
 /// The label of the series of all requests of a scenario together.
-const ALL: &str = "(all)";
+pub(crate) const ALL: &str = "(all)";
 
 /// The series, and for each scenario that has several of them what they are together.
 pub(crate) fn with_scenarios(series: &SeriesSet) -> SeriesSet {

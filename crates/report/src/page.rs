@@ -4,6 +4,7 @@
 //! is given every snapshot beside the summary.
 
 mod against;
+mod by_name;
 mod facts;
 mod headlines;
 mod notes;
@@ -19,6 +20,7 @@ pub use series::series_page;
 pub use so_far::RunSoFar;
 
 use crate::{metrics, wording};
+use by_name::ByName;
 use loadline_page::{
     Heat, Page, Resource, RunNumbers, RunPage, RunPlots, Spectrum, Timeline, Tone, Track,
     ValidityText,
@@ -67,7 +69,7 @@ pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
 /// Returns the plots of one of the names of a run, as its table by name calls it: rate, failures
 /// and response times over time. `None` if there is no such name, or its course is not kept.
 pub fn name_plots(summary: &Summary, name: &str) -> Option<RunPlots> {
-    let key = tables::key_of(summary, name)?;
+    let key = by_name::key_of(summary, name)?;
     let timeline = timeline::of_name(summary, &key, MOST_MOMENTS)?;
     Some(RunPlots::new(RunNumbers {
         timeline,
@@ -87,6 +89,7 @@ fn page_with(
     let summary = &run.summary;
     let each = timeline.time_s.len().div_ceil(MOST_MOMENTS).max(1);
     let watched = resources::resources(summary, each);
+    let by_name = ByName::of(summary);
     RunPage {
         version: summary.version.clone(),
         started_at: humantime::format_rfc3339_seconds(summary.started_at).to_string(),
@@ -102,9 +105,10 @@ fn page_with(
         against: None,
         timed_from: tables::timed_from(summary),
         percentiles: tables::percentiles(run),
-        name_columns: tables::name_columns(summary),
-        names: tables::names(summary),
-        name_notes: tables::name_notes(summary),
+        name_columns: by_name.columns,
+        names: by_name.rows,
+        name_groups: by_name.groups,
+        name_notes: by_name.notes,
         metrics: tables::metrics(summary),
         metric_notes: metrics::left_out(summary).into_iter().collect(),
         statuses: tables::statuses(&summary.total),

@@ -36,6 +36,8 @@ const FEWEST_STRETCHES: usize = 8;
 pub(crate) const FEWEST_SECONDS: u64 = 30;
 /// From one look to the next the samples grow by this factor.
 pub(crate) const GROWTH: f64 = 1.25;
+/// So many looks ahead the end of a proof is foreseen: the run is then 33 times as long.
+const FORESEEN_LOOKS: u32 = 16;
 /// At this many looks one after the other an interval must be narrow enough.
 const NARROW_LOOKS: u64 = 2;
 /// A run is far below a bound while its longest time, so many times over, is still below it.
@@ -104,6 +106,8 @@ pub struct Goal {
 #[derive(Clone, Debug)]
 struct Decided {
     proof: Proof,
+    /// The length of the run at which the proof is expected, as of the last look.
+    expected: Option<Duration>,
     /// The requests of each interval, if the check looks at a share of them.
     shares: Vec<Block>,
 }
@@ -124,6 +128,7 @@ impl Goal {
     fn new(until: Until, checks: usize) -> Goal {
         let open = Decided {
             proof: Proof::Open,
+            expected: None,
             shares: Vec::new(),
         };
         Goal {
@@ -168,13 +173,32 @@ impl Goal {
             return None;
         }
         self.looks += 1;
-        let significance = slo::significance_of_look(self.looks, PROVEN, self.checks.len());
+        let looks = Looks {
+            made: self.looks,
+            checks: self.checks.len(),
+        };
         for (decided, check) in self.checks.iter_mut().zip(&summary.plan.checks) {
-            decided.look(check, summary, significance);
+            decided.look(check, summary, looks);
         }
         let is = |proof| move |decided: &Decided| decided.proof == proof;
         let all_passed = self.checks.iter().all(is(Proof::Passed));
         Some(all_passed || self.checks.iter().any(is(Proof::Failed)))
+    }
+}
+
+/// The looks at the checks of a run.
+#[derive(Clone, Copy)]
+struct Looks {
+    /// The number of those that were made, with the present one.
+    made: u64,
+    /// The number of checks.
+    checks: usize,
+}
+
+impl Looks {
+    /// Returns what the look after so many further ones may spend.
+    fn significance(self, further: u32) -> Significance {
+        slo::significance_of_look(self.made + u64::from(further), PROVEN, self.checks)
     }
 }
 
@@ -201,6 +225,14 @@ impl Proofs {
         };
         self.0.checks.iter().map(outcome).collect()
     }
+
+    /// Returns the length of the run at which each check is proven if the run goes on as it did up
+    /// to the last look. `None` if that is not known: the check is proven, nobody has looked yet,
+    /// or it would take very long.
+    pub fn expected(&self) -> Vec<Option<Duration>> {
+        let checks = self.0.checks.iter();
+        checks.map(|decided| decided.expected).collect()
+    }
 }
 
 impl Decided {
@@ -222,7 +254,8 @@ impl Decided {
         });
     }
 
-    fn look(&mut self, check: &Check, summary: &Summary, significance: Significance) {
+    fn look(&mut self, check: &Check, summary: &Summary, looks: Looks) {
+        self.expected = None;
         if self.proof != Proof::Open {
             return;
         }
@@ -232,7 +265,11 @@ impl Decided {
             _ => share(check, summary).and_then(|counted| shares(counted, &self.shares)),
         };
         if let (Some(found), Some(quantile)) = (found, promised(check)) {
-            self.proof = found.proof(quantile, significance);
+            self.proof = found.proof(quantile, looks.significance(0));
+            let growth = (self.proof == Proof::Open).then(|| found.growth(quantile, looks));
+            let length =
+                |growth| Duration::from_nanos((summary.duration_ns as f64 * growth) as u64);
+            self.expected = growth.flatten().map(length);
         }
     }
 }
@@ -247,6 +284,29 @@ struct Found {
 }
 
 impl Found {
+    /// Returns by which factor the run has to grow, by looks, until there is a proof; `None` if it
+    /// is not foreseen. What speaks for a proof grows with the run.
+    fn growth(&self, quantile: f64, looks: Looks) -> Option<f64> {
+        let growth = |further: u32| GROWTH.powi(further as i32);
+        let is_open = |further: u32| {
+            let evidence = grown(self.evidence, growth(further));
+            let found = Found { evidence, ..*self };
+            found.proof(quantile, looks.significance(further)) == Proof::Open
+        };
+        let (mut open, mut proven) = (0, FORESEEN_LOOKS);
+        if is_open(proven) {
+            return None;
+        }
+        while proven - open > 1 {
+            let middle = open.midpoint(proven);
+            match is_open(middle) {
+                true => open = middle,
+                false => proven = middle,
+            }
+        }
+        Some(growth(proven))
+    }
+
     fn proof(&self, quantile: f64, significance: Significance) -> Proof {
         let of = |clusters| slo::clustered_proof(self.evidence, quantile, significance, clusters);
         match of(self.clusters) {
@@ -254,6 +314,17 @@ impl Found {
             Proof::Open if self.is_far_below => of(Clusters::INDEPENDENT),
             proof @ (Proof::Open | Proof::Passed | Proof::Failed) => proof,
         }
+    }
+}
+
+/// The evidence of a run that is longer by this factor, and else the same.
+fn grown(evidence: Evidence, growth: f64) -> Evidence {
+    let grown = |count: u64| (count as f64 * growth).round() as u64;
+    Evidence {
+        over: grown(evidence.over),
+        against: grown(evidence.against),
+        timed: grown(evidence.timed),
+        ended: grown(evidence.ended),
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! An event is made once, whoever reads it: viewers share its bytes. The last events are kept, so
 //! that a viewer who was cut off goes on where it was (`Last-Event-ID`). A viewer who is further
-//! behind, and each new one, gets a *whole* event first, which stands for all that came before.
+//! behind, and each new one, gets a *whole* event first, which stands for all that came before; of
+//! a broadcast without a state, all events that are kept.
 //! A viewer takes events as fast as its connection does; nothing is queued for it.
 
 use bytes::Bytes;
@@ -20,13 +21,20 @@ pub struct Whole {
     pub data: String,
 }
 
+/// The pause before a browser asks again, in milliseconds: the longest one that it can count.
+const NEVER_AGAIN: &str = "retry: 9007199254740991\n";
+
 /// Sends events to viewers. Clones send to the same ones.
 #[derive(Clone)]
 pub struct Broadcast(Arc<Shared>);
 
+/// Returns the state of everything.
+type MakeWhole = Box<dyn Fn() -> Whole + Send + Sync>;
+
 struct Shared {
     keep: usize,
-    whole: Box<dyn Fn() -> Whole + Send + Sync>,
+    /// `None` if there is no state but the events.
+    whole: Option<MakeWhole>,
     state: Mutex<State>,
 }
 
@@ -51,23 +59,41 @@ impl Broadcast {
     /// Creates a broadcast that keeps so many events. `whole` returns the state, with all events
     /// so far in it.
     pub fn new(keep: usize, whole: impl Fn() -> Whole + Send + Sync + 'static) -> Self {
+        Broadcast::with(keep, Some(Box::new(whole)))
+    }
+
+    /// Creates a broadcast whose new viewers get all of the last events, of which it keeps so many.
+    pub fn kept(keep: usize) -> Self {
+        Broadcast::with(keep, None)
+    }
+
+    fn with(keep: usize, whole: Option<MakeWhole>) -> Self {
         Broadcast(Arc::new(Shared {
             keep,
-            whole: Box::new(whole),
+            whole,
             state: Mutex::default(),
         }))
     }
 
     /// Sends an event of this name; numbers rise by one. The data has no line breaks.
     pub fn send(&self, number: u64, name: &str, data: &str) {
+        self.add(number, written(number, name, data));
+    }
+
+    /// Sends the last event, after which all streams end, and browsers do not come back.
+    pub fn send_last(&self, number: u64, name: &str, data: &str) {
+        let event = written(number, name, data);
+        let event = [NEVER_AGAIN.as_bytes(), &event[..]].concat();
+        self.add(number, Bytes::from(event));
+        self.end();
+    }
+
+    fn add(&self, number: u64, bytes: Bytes) {
         let mut state = self.0.state();
         if state.events.len() == self.0.keep {
             state.events.pop_front();
         }
-        state.events.push_back(Event {
-            number,
-            bytes: written(number, name, data),
-        });
+        state.events.push_back(Event { number, bytes });
         state.wake();
     }
 
@@ -119,8 +145,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Returns the bytes of the next event; `None` at the end.
-    pub(crate) fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
+    /// Returns the bytes of the next event, once it is there; `None` at the end.
+    pub fn poll_next(&mut self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.shared.state();
         if let Some(event) = state.next_after(self.seen, &self.shared) {
             self.seen = Some(event.number);
@@ -153,12 +179,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn whole(&self) -> Event {
-        let Whole { number, data } = (self.whole)();
-        Event {
+    fn whole(&self) -> Option<Event> {
+        let Whole { number, data } = self.whole.as_ref()?();
+        Some(Event {
             number,
             bytes: written(number, "state", &data),
-        }
+        })
     }
 }
 
@@ -175,16 +201,18 @@ impl State {
                 self.events.get(index).cloned()
             }
             (Some(_), None) => None,
-            _ => Some(self.whole_at(last, shared)),
+            _ => self.whole_at(last, shared),
         }
     }
 
-    /// Returns the whole event; it is made at most once for each event.
-    fn whole_at(&mut self, last: Option<u64>, shared: &Shared) -> Event {
-        match &self.whole {
-            Some(whole) if Some(whole.number) == last => whole.clone(),
-            _ => self.whole.insert(shared.whole()).clone(),
+    /// Returns the whole event, which is made at most once for each event; without a state the
+    /// first of the events.
+    fn whole_at(&mut self, last: Option<u64>, shared: &Shared) -> Option<Event> {
+        let is_new = self.whole.as_ref().map(|whole| whole.number) != last;
+        if is_new || last.is_none() {
+            self.whole = shared.whole();
         }
+        self.whole.clone().or_else(|| self.events.front().cloned())
     }
 
     fn wake(&mut self) {
@@ -299,6 +327,28 @@ mod tests {
         drop(viewers);
         assert_eq!(counting.broadcast.viewers(), 0);
         assert!(counting.broadcast.was_viewed() && !Counting::new().broadcast.was_viewed());
+    }
+
+    #[test]
+    fn without_a_state_each_viewer_gets_all_events_that_are_kept() {
+        let broadcast = Broadcast::kept(3);
+        let mut early = broadcast.stream(None);
+        assert!(read(&mut early).is_empty());
+        (1..=4).for_each(|number| broadcast.send(number, "snapshot", &number.to_string()));
+        let data = |after| read(&mut broadcast.stream(after));
+        assert_eq!(read(&mut early), ["2", "3", "4"], "the first is not kept");
+        assert_eq!(data(None), ["2", "3", "4"]);
+        assert_eq!(data(Some(3)), ["4"]);
+        assert_eq!(data(Some(9)), ["2", "3", "4"], "of another server");
+        broadcast.send_last(5, "stop", "5");
+        let mut late = broadcast.stream(Some(4));
+        let cx = Context::from_waker(Waker::noop());
+        let Poll::Ready(Some(last)) = late.poll_next(&cx) else {
+            panic!("an event");
+        };
+        let text = "retry: 9007199254740991\nid: 5\nevent: stop\ndata: 5\n\n";
+        assert_eq!(last, text);
+        assert!(matches!(late.poll_next(&cx), Poll::Ready(None)));
     }
 
     #[test]

@@ -71,7 +71,10 @@ impl Server {
     ) -> io::Result<Server> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let runtime = Builder::new_current_thread()
+            .thread_name(format!("{name} pool"))
+            .enable_all()
+            .build()?;
         let (end, ended) = oneshot::channel();
         let responder = Arc::new(Responder {
             port: address.port(),

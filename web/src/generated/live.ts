@@ -25,6 +25,11 @@ outcome: string,
  */
 proven: string | null, 
 /**
+ * The time until it is proven if the run goes on as it did, in seconds from now. Null if it is
+ * proven, if only the end decides it, before the 30th second, or if it would take very long.
+ */
+more_s: number | null, 
+/**
  * The instant at which it was added on the page, in seconds of the measured part; null for a
  * check of the plan. What was added is on the page alone: no report and no exit code has it.
  */

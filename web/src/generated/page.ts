@@ -384,6 +384,27 @@ kind: string,
 figures: Array<Fact>, };
 
 /**
+ * The requests of all names that begin alike, together.
+ */
+export type NameGroup = { 
+/**
+ * The beginning of their names.
+ */
+prefix: string, 
+/**
+ * The number of names.
+ */
+names: number, 
+/**
+ * The numbers of the group, in the order of the columns.
+ */
+cells: Array<string>, 
+/**
+ * True if a request failed, or a response had a status of 400 or above.
+ */
+is_bad: boolean, };
+
+/**
  * The requests of one name.
  */
 export type NameRow = { 
@@ -398,7 +419,12 @@ cells: Array<string>,
 /**
  * True if requests failed, or responses had a status of 400 or above.
  */
-is_bad: boolean, };
+is_bad: boolean, 
+/**
+ * Responses per second in each part of the run, all of the same length but for the last; empty
+ * if the course of the name is not kept.
+ */
+course: Array<number>, };
 
 /**
  * A note on the course of a run.
@@ -580,6 +606,10 @@ name_columns: Array<string>,
  * The requests by name, the most frequent name first; empty if all have one name.
  */
 names: Array<NameRow>, 
+/**
+ * The groups of names that begin alike; empty if there are few names, or none that do.
+ */
+name_groups: Array<NameGroup>, 
 /**
  * Explanations of the rows by name.
  */

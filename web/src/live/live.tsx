@@ -3,15 +3,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { PressContext, SpanContext, type Part } from "../charts/chart";
 import { figure } from "../format";
-import type {
-  CheckSoFar,
-  EarlierRun,
-  Figures,
-  Offer,
-  Phase,
-  State,
-  Steered,
-} from "../generated/live";
+import type { EarlierRun, Figures, Offer, Phase, State, Steered } from "../generated/live";
 import type { RunPage, SearchPage } from "../generated/page";
 import { Frame } from "../frame";
 import { NameContext } from "../run/names";
@@ -20,6 +12,7 @@ import { SearchReport } from "../search/search";
 import { Drop, type Taken } from "../drop";
 import { Content } from "../report";
 import { ask, send } from "./ask";
+import { ChecksSoFar } from "./checks";
 import { useBaseline, useBaselinePage, withBaseline } from "./baseline";
 import { Controls } from "./controls";
 import { Earlier } from "./earlier";
@@ -232,11 +225,26 @@ function Status({ state, connection }: { state: State | null; connection: Connec
         </strong>
         {phase !== "idle" && progress(figures)}
         {load.level && !isPaused && `, load ${load.level}`}
+        {(phase === "running" || phase === "ending") && <Validity name={figures.validity} />}
       </p>
       {phase !== "preparing" && phase !== "idle" && <Now figures={figures} />}
-      {phase !== "preparing" && <ChecksSoFar checks={figures.checks} />}
+      {phase !== "preparing" && <ChecksSoFar figures={figures} />}
       {state.problem && <p class="bad">{state.problem}</p>}
     </section>
+  );
+}
+
+const TONES: Record<string, string> = { valid: "good", suspect: "doubtful", invalid: "bad" };
+
+/** Whether the figures can be believed, if the run ended now. */
+function Validity({ name }: { name: string }) {
+  return (
+    <>
+      {": "}
+      <strong class={TONES[name] ?? ""} data-validity={name}>
+        {name} so far
+      </strong>
+    </>
   );
 }
 
@@ -244,37 +252,6 @@ function progress({ elapsed_s, planned_s }: Figures): string {
   const of = planned_s === null ? "" : ` of ${figure("seconds", planned_s)}`;
   return `, ${figure("seconds", elapsed_s)}${of}`;
 }
-
-/** What is proven of each check, and what it comes to if the run ended now. */
-function ChecksSoFar({ checks }: { checks: CheckSoFar[] }) {
-  if (checks.length === 0) return null;
-  return (
-    <ul class="so-far" aria-label="The checks so far">
-      {checks.map(({ check, outcome, proven, added_at_s: added }) => (
-        <li key={check} data-check={check}>
-          <code>{check}</code>{" "}
-          {proven === null ? (
-            <>
-              not decided yet{" "}
-              <span class="faint">
-                {NOW[outcome] && `(it ${NOW[outcome]} if the run ended now)`}
-              </span>
-            </>
-          ) : (
-            <strong class={proven === "passed" ? "good" : "bad"}>
-              {proven === "passed" ? "✓ passed" : "✗ failed"}
-            </strong>
-          )}
-          {added !== null && (
-            <span class="faint"> added at {figure("seconds", added)}, on this page alone</span>
-          )}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const NOW: Record<string, string> = { passed: "passes", failed: "fails" };
 
 function Now({ figures }: { figures: Figures }) {
   const { rate_per_s, asked_per_s, p50_us, p99_us, in_flight, answered, failed } = figures;

@@ -1,9 +1,11 @@
-/** The requests by name: the first of many, and what a reader looks for among them. */
+/** The requests by name: the first of many, what a reader looks for, and groups of them. */
 
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { count } from "../format";
-import type { NameRow } from "../generated/page";
+import type { NameGroup, NameRow } from "../generated/page";
+import { folded, type Line } from "./fold";
+import { Spark } from "./spark";
 import { heading } from "./tables";
 
 /** So many rows are shown before a reader asks for more. */
@@ -87,6 +89,7 @@ function NameButton({ name, press }: { name: string; press: NamePress }) {
 interface NamesProps {
   columns: string[];
   rows: NameRow[];
+  groups: NameGroup[];
   notes: string[];
 }
 
@@ -97,15 +100,54 @@ export function shown(rows: NameRow[], sought: string, all: boolean): NameRow[] 
   return all ? rows : rows.slice(0, FEW);
 }
 
-export function Names({ columns, rows, notes }: NamesProps) {
+/** The names that are listed, and what a reader chooses of them. */
+function useListed(rows: NameRow[], groups: NameGroup[]) {
   const [sought, seek] = useState("");
   const [all, showAll] = useState(false);
-  const listed = shown(rows, sought, all);
-  const { place, look, range, row } = useSight(listed.length);
+  const [isFolded, fold] = useState(false);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (prefix: string) => {
+    const next = new Set(open);
+    if (!next.delete(prefix)) next.add(prefix);
+    setOpen(next);
+  };
+  const found = shown(rows, sought, all || isFolded);
+  const lines: Line[] =
+    isFolded && !sought.trim()
+      ? folded(found, groups, open)
+      : found.map((row) => ({ row, isMember: false }));
+  return { sought, seek, all, showAll, isFolded, fold, toggle, found, lines };
+}
+
+function Cells({ cells }: { cells: string[] }) {
+  return (
+    <>
+      {cells.map((cell, index) => (
+        <td class="number" key={index}>
+          {cell}
+        </td>
+      ))}
+    </>
+  );
+}
+
+export function Names({ columns, rows, groups = [], notes }: NamesProps) {
+  const { found, lines, toggle, ...listed } = useListed(rows, groups);
+  const { place, look, range, row } = useSight(lines.length);
   const press = useContext(NameContext);
   if (rows.length === 0) return null;
   const [first, last] = range;
-  const isVirtual = listed.length > MANY;
+  const isVirtual = lines.length > MANY;
+  const hasCourse = rows.some(({ course }) => course?.length > 0);
+  const head = (name: string, isBad: boolean, inside: ComponentChildren, className = "") => (
+    <th
+      scope="row"
+      class={`${className}${isBad ? " bad" : ""}`.trim()}
+      title={isVirtual ? name : undefined}
+    >
+      {inside}
+    </th>
+  );
   return (
     <section>
       <h2>By name</h2>
@@ -121,16 +163,26 @@ export function Names({ columns, rows, notes }: NamesProps) {
             Filter{" "}
             <input
               type="search"
-              value={sought}
-              onInput={(event) => seek(event.currentTarget.value)}
+              value={listed.sought}
+              onInput={(event) => listed.seek(event.currentTarget.value)}
             />
           </label>{" "}
           <span class="faint" aria-live="polite">
-            {count(listed.length)} of {count(rows.length)} names
+            {count(found.length)} of {count(rows.length)} names
           </span>{" "}
-          {!sought.trim() && (
-            <button type="button" class="quiet" onClick={() => showAll(!all)}>
-              {all ? `Show the first ${FEW}` : "Show all"}
+          {!listed.sought.trim() && !listed.isFolded && (
+            <button type="button" class="quiet" onClick={() => listed.showAll(!listed.all)}>
+              {listed.all ? `Show the first ${FEW}` : "Show all"}
+            </button>
+          )}{" "}
+          {groups.length > 0 && !listed.sought.trim() && (
+            <button
+              type="button"
+              class="quiet"
+              aria-pressed={listed.isFolded}
+              onClick={() => listed.fold(!listed.isFolded)}
+            >
+              Fold
             </button>
           )}
         </p>
@@ -143,7 +195,7 @@ export function Names({ columns, rows, notes }: NamesProps) {
         role={isVirtual ? "region" : undefined}
         aria-label={isVirtual ? "By name" : undefined}
       >
-        <table class="named" aria-rowcount={listed.length + 1}>
+        <table class="named" aria-rowcount={lines.length + 1}>
           <caption class="unseen">The requests by name</caption>
           <thead>
             <tr>
@@ -153,23 +205,48 @@ export function Names({ columns, rows, notes }: NamesProps) {
                   {heading(name)}
                 </th>
               ))}
+              {hasCourse && <th scope="col">Rate over time</th>}
             </tr>
           </thead>
           <tbody>
             <Room rows={first} row={row} />
-            {listed.slice(first, last).map(({ name, cells, is_bad }, index) => (
-              <tr key={name} aria-rowindex={first + index + 2}>
-                <th scope="row" class={is_bad ? "bad" : ""} title={isVirtual ? name : undefined}>
-                  {press ? <NameButton name={name} press={press} /> : name}
-                </th>
-                {cells.map((cell, index) => (
-                  <td class="number" key={index}>
-                    {cell}
-                  </td>
-                ))}
-              </tr>
-            ))}
-            <Room rows={listed.length - last} row={row} />
+            {lines.slice(first, last).map((line, index) =>
+              "group" in line ? (
+                <tr key={line.group.prefix} aria-rowindex={first + index + 2} class="group">
+                  {head(
+                    line.group.prefix,
+                    line.group.is_bad,
+                    <button
+                      type="button"
+                      class="of-name"
+                      aria-expanded={line.isOpen}
+                      onClick={() => toggle(line.group.prefix)}
+                    >
+                      {line.isOpen ? "▾" : "▸"} {line.group.prefix}…{" "}
+                      <span class="faint">{count(line.group.names)} names</span>
+                    </button>,
+                  )}
+                  <Cells cells={line.group.cells} />
+                  {hasCourse && <td />}
+                </tr>
+              ) : (
+                <tr key={line.row.name} aria-rowindex={first + index + 2}>
+                  {head(
+                    line.row.name,
+                    line.row.is_bad,
+                    press ? <NameButton name={line.row.name} press={press} /> : line.row.name,
+                    line.isMember ? "member" : "",
+                  )}
+                  <Cells cells={line.row.cells} />
+                  {hasCourse && (
+                    <td>
+                      <Spark values={line.row.course ?? []} />
+                    </td>
+                  )}
+                </tr>
+              ),
+            )}
+            <Room rows={lines.length - last} row={row} />
           </tbody>
         </table>
       </div>

@@ -60,7 +60,12 @@ export function RunBody({ page }: { page: RunPage }) {
         </section>
       )}
       <Times columns={page.time_columns} rows={page.times} notes={page.time_notes} />
-      <Names columns={page.name_columns} rows={page.names} notes={page.name_notes} />
+      <Names
+        columns={page.name_columns}
+        rows={page.names}
+        groups={page.name_groups}
+        notes={page.name_notes}
+      />
       <Metrics rows={page.metrics} notes={page.metric_notes} />
       <div class="columns">
         <Statuses rows={page.statuses} />

@@ -21,7 +21,7 @@ use loadline_plan::LateArrivals;
 use loadline_runner::Steer;
 use loadline_script_js::{Entry, Level, Log};
 use loadline_tool_host::processes::parse as parse_processes;
-use loadline_tool_host::{Host, OwnPage, PageRequest, ShownPage};
+use loadline_tool_host::{Host, PageRequest, ShownPage};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -198,7 +198,8 @@ impl ParsedCommand<'_> {
             self.console.send_scripts_to(&path)?;
         }
         let has_thresholds = !self.is_on("no-thresholds");
-        let measures = test.measures(has_thresholds, report.keeps_samples(), report.is_full())?;
+        let by_group = report.distinguishes_groups();
+        let measures = test.measures(has_thresholds, report.keeps_samples(), by_group)?;
         for sentence in measures.unindexed() {
             self.console.log_plain(Level::Warning, &sentence);
         }
@@ -207,7 +208,7 @@ impl ParsedCommand<'_> {
             thresholds: &measures.thresholds,
             system_tags: &settings.system_tags,
         };
-        report.begin(described, self.environment(), self.console)?;
+        report.begin(described, &test, self.environment(), self.console)?;
         let script = test.main.to_file_path().unwrap_or_default();
         let directory = &self.session.place.directory;
         let proxies = self.session.place.proxies()?;
@@ -228,7 +229,7 @@ impl ParsedCommand<'_> {
         let mut progress = Progress::new(self, &test, &report);
         let interrupt = &self.session.interrupt;
         let mut conductor = Conductor::new(&test, &measures, context, interrupt)?;
-        let page = self.page(report.dashboard(), &conductor.running)?;
+        let page = self.page(&report, &conductor.running)?;
         progress.header(page.as_ref().map(|page| page.url.as_str()));
         let _server = self.serve(&conductor.running)?;
         conductor.observers = report.observers();
@@ -254,13 +255,12 @@ impl ParsedCommand<'_> {
     }
 
     /// Opens the live page of a test, if one is requested.
-    fn page(
-        &self,
-        own: Option<OwnPage>,
-        running: &Arc<Running>,
-    ) -> Result<Option<ShownPage>, Refused> {
-        let steer = Arc::clone(running) as Arc<dyn Steer>;
-        let opened = (self.session.pages)(PageRequest { steer, own });
+    fn page(&self, report: &Report, running: &Arc<Running>) -> Result<Option<ShownPage>, Refused> {
+        let opened = (self.session.pages)(PageRequest {
+            steer: Arc::clone(running) as Arc<dyn Steer>,
+            own: report.dashboard(),
+            events: report.events(),
+        });
         opened.map_err(|sentence| Refused::new(FAILED, sentence))
     }
 

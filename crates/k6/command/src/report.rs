@@ -3,7 +3,7 @@
 use super::conduct::EndedTest;
 use super::console::Console;
 use super::identifiers::md5_hex;
-use super::output::dashboard::Dashboard;
+use super::output::dashboard::{Dashboard, EventSettings, EventTest, Events, Now};
 use super::output::exports::{Export, Exports};
 use super::output::loadline::{Conclude, Kind, LoadlineOutput, Writer};
 use super::output::{Described, Form, SampleFile, SampleWriter, TimeFormat, rfc3339_nano};
@@ -13,9 +13,11 @@ use super::version::K6;
 use super::{FAILED, Refused, go_json, go_words, page_tables};
 use loadline_k6_metrics::summary::{self, Described as Machine, Ended, TimeUnit};
 use loadline_k6_metrics::{Portion, Sink, Totals, builtin};
+use loadline_k6_options::needs;
 use loadline_runner::Observer;
 use loadline_script_js::{Entry, Failure, Level, Log, SummaryFiles};
 use loadline_tool_host::OwnPage;
+use loadline_web::Broadcast;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -43,8 +45,10 @@ pub(super) struct Report {
     sending: RefCell<Option<Exports>>,
     /// The functions that add k6's results to pages.
     pages: RefCell<Vec<Conclude>>,
-    /// The page that k6's words request.
-    dashboard: Option<OwnPage>,
+    /// The page that k6's words request, and the settings of its events.
+    dashboard: Option<(OwnPage, EventSettings)>,
+    /// These events, during the run.
+    events: RefCell<Option<Events>>,
     /// The names of all outputs in the header.
     described: Vec<String>,
 }
@@ -99,6 +103,7 @@ impl Report {
             sending: RefCell::default(),
             pages: RefCell::default(),
             dashboard: None,
+            events: RefCell::default(),
             described: Vec::new(),
         };
         let environment = &asked.session.place.environment;
@@ -199,7 +204,8 @@ impl Report {
         if let Some(warning) = dashboard.warning {
             asked.console.log_plain(Level::Warning, warning);
         }
-        self.dashboard = dashboard.page.or(self.dashboard.take());
+        let page = dashboard.page.map(|page| (page, dashboard.events));
+        self.dashboard = page.or(self.dashboard.take());
         match dashboard.export {
             Some(file) => self.add_page(asked, &file),
             None => Ok(()),
@@ -221,7 +227,12 @@ impl Report {
 
     /// Returns the page that k6's words request.
     pub(super) fn dashboard(&self) -> Option<OwnPage> {
-        self.dashboard.clone()
+        self.dashboard.as_ref().map(|(page, _)| page.clone())
+    }
+
+    /// Returns the events for its viewers.
+    pub(super) fn events(&self) -> Option<Broadcast> {
+        self.events.borrow().as_ref().map(Events::stream)
     }
 
     /// True if an output needs each sample.
@@ -229,8 +240,14 @@ impl Report {
         !self.files.is_empty() || !self.exports.is_empty()
     }
 
+    /// True if values are recorded by group and scenario: for the summary, or for events.
+    pub(super) fn distinguishes_groups(&self) -> bool {
+        let splits = |(_, events): &(OwnPage, EventSettings)| !events.tags.is_empty();
+        self.is_full() || self.dashboard.as_ref().is_some_and(splits)
+    }
+
     /// True if the summary distinguishes groups and scenarios.
-    pub(super) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.mode == Mode::Full
     }
 
@@ -249,9 +266,14 @@ impl Report {
     pub(super) fn begin(
         &mut self,
         described: Described<'_>,
+        test: &Test,
         environment: &BTreeMap<String, String>,
         console: &Arc<Console>,
     ) -> Result<(), Refused> {
+        if let Some((_, settings)) = &self.dashboard {
+            let events = Events::begin(settings, event_test(test), described, Now::read());
+            self.events = RefCell::new(Some(events));
+        }
         if !self.exports.is_empty() {
             let recording = described.recording;
             let sending = Exports::start(&self.exports, environment, recording, console)?;
@@ -280,12 +302,18 @@ impl Report {
         if let Some(sending) = self.sending.borrow_mut().as_mut() {
             sending.take(portion);
         }
+        if let Some(events) = self.events.borrow_mut().as_mut() {
+            events.take(portion, Now::read());
+        }
     }
 
     /// Prints and writes the results of a run that has ended.
     pub(super) fn conclude(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &EndedTest) {
         if let Some(sending) = self.sending.take() {
             sending.end();
+        }
+        if let Some(events) = self.events.take() {
+            events.end(Now::read());
         }
         for problem in self
             .writers
@@ -367,6 +395,16 @@ impl Report {
             Mode::Disabled | Mode::Compact | Mode::Full => summary::text(ended, self.is_full()),
         };
         vec![("stdout".to_owned(), text.into_bytes())]
+    }
+}
+
+/// Returns what events say of a test.
+fn event_test(test: &Test) -> EventTest {
+    let scenarios = &test.options.scenarios;
+    EventTest {
+        script: test.main.to_string(),
+        scenarios: scenarios.iter().map(|one| one.name.clone()).collect(),
+        length: needs(scenarios).length,
     }
 }
 

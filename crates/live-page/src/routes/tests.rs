@@ -11,6 +11,7 @@ fn routes() -> Routes {
     Routes {
         watched: Watched::new(model, None),
         starting: None,
+        of_tool: Arc::default(),
     }
 }
 

@@ -1,16 +1,15 @@
 //! Cells of heatmaps, and the memory of long runs.
 
 use super::*;
+use crate::samples::{self, SECOND_NS};
 use loadline_record::watched::{TreeUsage, Watched, WatchedTree};
-use loadline_record::{Environment, Header, Snapshot};
+use loadline_record::{Environment, Header};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-const SECOND: u64 = 1_000_000_000;
-
 /// A request that ended in this second: it was blocked, late and served so long, in milliseconds.
 fn request(second: u64, (blocked, late, service): (u64, u64, u64), name: &str) -> SlowRequest {
-    let intended_ns = second * SECOND;
+    let intended_ns = second * SECOND_NS;
     let ready_ns = intended_ns + blocked * 1_000_000;
     let start_ns = ready_ns + late * 1_000_000;
     let end_ns = start_ns + service * 1_000_000;
@@ -37,34 +36,27 @@ fn request(second: u64, (blocked, late, service): (u64, u64, u64), name: &str) -
 }
 
 fn stretch(second: u64, slow: Vec<SlowRequest>) -> Stretch {
-    let mut snapshot = Snapshot::empty(second * SECOND);
-    snapshot.end_ns = (second + 1) * SECOND;
-    let environment = Environment::default();
+    let header = Header::new(
+        &Plan::default(),
+        Environment::default(),
+        SystemTime::UNIX_EPOCH,
+    );
+    let snapshot = samples::second(second, []);
     Stretch {
-        run: Arc::new(Header::new(
-            &Plan::default(),
-            environment,
-            SystemTime::UNIX_EPOCH,
-        )),
-        first: second,
-        last: second,
-        snapshot,
-        tally: None,
         watched: Some(Watched {
-            length_ns: SECOND,
+            length_ns: SECOND_NS,
             trees: vec![WatchedTree {
                 name: "nginx".to_owned(),
                 usage: TreeUsage {
-                    cpu_ns: Some(SECOND / 2),
+                    cpu_ns: Some(SECOND_NS / 2),
                     ..TreeUsage::default()
                 },
                 ..WatchedTree::default()
             }],
             ..Watched::default()
         }),
-        changes: Vec::new(),
-        notes: Vec::new(),
         slow,
+        ..samples::stretch(&Arc::new(header), second, snapshot)
     }
 }
 

@@ -1,13 +1,14 @@
 //! A run of some seconds, as its viewers get it.
 
 use super::*;
+use crate::samples;
 use loadline_metrics::{Key, RequestOutcome, SeriesRecorder, SeriesTable};
 use loadline_page::Page;
 use loadline_record::{Environment, LoadChange, Note};
 use loadline_runner::{Feed, Inbox, Observer, QUEUE, feed};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 fn header() -> Header {
     let plan = Plan {
@@ -20,36 +21,11 @@ fn header() -> Header {
 
 /// Returns the interval of this second, with a response for each of these times.
 fn second(number: u64, times_ms: &[u64]) -> Snapshot {
-    let mut snapshot = Snapshot::empty(number * 1_000_000_000);
-    snapshot.end_ns = (number + 1) * 1_000_000_000;
-    let count = times_ms.len() as u64;
-    let counts = &mut snapshot.counts;
-    (
-        counts.planned,
-        counts.sent,
-        counts.answered,
-        counts.completed,
-    ) = (count, count, count, count);
-    for time_ms in times_ms {
-        snapshot.times.response.record_ns(time_ms * 1_000_000);
-        snapshot.times.service.record_ns(time_ms * 1_000_000);
-    }
-    snapshot.statuses.insert(200, count);
-    snapshot
+    samples::second(number, times_ms.iter().map(|ms| ms * 1_000_000))
 }
 
 fn stretch(run: &Arc<Header>, number: u64, snapshot: Snapshot) -> News {
-    News::Interval(Arc::new(Stretch {
-        run: Arc::clone(run),
-        first: number,
-        last: number,
-        snapshot,
-        tally: None,
-        watched: None,
-        changes: Vec::new(),
-        notes: Vec::new(),
-        slow: Vec::new(),
-    }))
+    News::Interval(Arc::new(samples::stretch(run, number, snapshot)))
 }
 
 /// The news of a run of so many seconds, and of its end.
@@ -296,6 +272,7 @@ fn a_check_that_is_added_is_judged_on_all_of_the_run_and_counts_nowhere() {
         check: "p95<10ms".to_owned(),
         outcome: "failed".to_owned(),
         proven: None,
+        more_s: None,
         added_at_s: Some(2.0),
     };
     assert_eq!(event.standing.figures.checks[1], added);

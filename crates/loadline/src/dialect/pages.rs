@@ -66,7 +66,7 @@ impl Opened {
     }
 
     fn open(&self, web: Option<&Web>, request: PageRequest) -> Result<Option<ShownPage>, String> {
-        let PageRequest { steer, own } = request;
+        let PageRequest { steer, own, events } = request;
         let (page, stays) = match (web, &own) {
             (Some(web), _) => (web.open(steer, None, None), Stays::Always),
             (None, Some(own)) => {
@@ -80,6 +80,9 @@ impl Opened {
             (None, None) => return Ok(None),
         };
         let mut page = page.map_err(|error| sentence(&error))?;
+        if let Some(events) = events {
+            page.serve_events(events);
+        }
         let url = page.url().to_owned();
         let feed = page.feed().ok_or("the page has shown a run already.")?;
         if own.is_some_and(|OwnPage { opens_browser, .. }| opens_browser) {

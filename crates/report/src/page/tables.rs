@@ -7,10 +7,8 @@ use crate::{
     undecided,
 };
 use loadline_findings::failure_advice;
-use loadline_metrics::Key;
 use loadline_page::{
-    CheckRow, ErrorRow, Fact, MetricRow, NameRow, Outcome, PercentileRow, StatusRow, TimeRow,
-    TimedFigure,
+    CheckRow, ErrorRow, Fact, MetricRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure,
 };
 use loadline_plan::Statistic;
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
@@ -105,48 +103,6 @@ pub(super) fn check(check: &CheckResult) -> CheckRow {
         actual: quantity::actual(check).unwrap_or_else(|| "no samples".to_owned()),
         why: undecided(check),
     }
-}
-
-/// The names of the columns of numbers by name; none where all requests have one name.
-pub(super) fn name_columns(summary: &Summary) -> Vec<String> {
-    if summary.total.series.is_empty() {
-        return Vec::new();
-    }
-    let columns = text::NAME_COLUMNS.iter().chain(&["statuses"]);
-    columns.map(|name| (*name).to_owned()).collect()
-}
-
-/// The requests by name.
-pub(super) fn names(summary: &Summary) -> Vec<NameRow> {
-    let shown = names::with_scenarios(&summary.total.series);
-    let all = shown.busiest();
-    let rows = names::labels(&all).into_iter().zip(&all);
-    rows.map(|(name, (_, series))| {
-        let numbers = text::name_cells(series, summary.rated_ns()).into_iter();
-        let has_bad_status = series.statuses.keys().any(|status| *status >= 400);
-        NameRow {
-            name,
-            cells: numbers.chain([names::statuses(series)]).collect(),
-            is_bad: series.failures() > 0 || has_bad_status,
-        }
-    })
-    .collect()
-}
-
-/// Returns the series that this row of the requests by name is of.
-pub(super) fn key_of(summary: &Summary, name: &str) -> Option<Key> {
-    let shown = names::with_scenarios(&summary.total.series);
-    let all = shown.busiest();
-    let row = names::labels(&all).iter().position(|label| label == name)?;
-    Some(all[row].0.clone())
-}
-
-/// Returns notes on the requests by name.
-pub(super) fn name_notes(summary: &Summary) -> Vec<String> {
-    let shown = names::with_scenarios(&summary.total.series);
-    let too_few = text::too_few_of_names(shown.busiest().iter().map(|(_, series)| *series));
-    let overflow = text::overflow_of_names(summary);
-    overflow.into_iter().chain(too_few).collect()
 }
 
 /// The metrics that a script counted by itself.

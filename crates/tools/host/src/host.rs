@@ -81,6 +81,7 @@ impl Host {
         let shown = (self.pages)(PageRequest {
             steer: Arc::new(OnlyEnds(self.commands.clone())),
             own: None,
+            events: None,
         });
         Ok(shown?.map(|shown| shown.observer))
     }

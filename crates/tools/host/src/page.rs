@@ -2,6 +2,7 @@
 //! or by the tool's.
 
 use loadline_runner::{Observer, Steer};
+use loadline_web::Broadcast;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ pub struct PageRequest {
     pub steer: Arc<dyn Steer>,
     /// The page that the tool's own words request, if they do.
     pub own: Option<OwnPage>,
+    /// The tool's own events, for programs that follow them on the page's server.
+    pub events: Option<Broadcast>,
 }
 
 /// A page that a tool's own words request.

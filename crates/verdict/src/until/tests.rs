@@ -88,6 +88,36 @@ fn checks_that_are_well_kept_or_broken_are_decided_in_half_a_minute() {
     assert_eq!(lasted(&["non2xx<1%", "errors<=1%"]), 30);
 }
 
+#[test]
+fn the_time_of_a_proof_is_foreseen_from_the_first_look_on() {
+    // The p90 of an exponential time is 2.3 times its mean: 11.5 ms of 5 ms.
+    let plan = checked(&["p90<12.2ms", "p90<20ms", "rate>1/s"], "decided");
+    let mut proofs = Proofs::of(&plan);
+    let mut summary = Summary::new(Header::new(&plan, environment(), SystemTime::UNIX_EPOCH));
+    let (mut dice, mut foreseen) = (Dice(1), Vec::new());
+    for index in 0..600 {
+        summary.observe(&second(index, &mut dice, 5.0 * MS, 400));
+        let proven = proofs.observe(&summary)[0];
+        let expected = proofs.expected();
+        assert_eq!(expected[2], None, "only the end shows it");
+        match (proven, index) {
+            (Some(proven), _) => {
+                assert_eq!((proven, expected[0]), (CheckOutcome::Passed, None));
+                let first: Duration = foreseen[0];
+                let (early, late) = (index as f64 / 3.0, index as f64 * 3.0);
+                assert!(
+                    (early..late).contains(&first.as_secs_f64()),
+                    "{foreseen:?} {index}"
+                );
+                return;
+            }
+            (None, ..29) => assert_eq!(expected, [None, None, None], "nobody has looked"),
+            (None, _) => foreseen.extend(expected[0]),
+        }
+    }
+    panic!("it is proven: {foreseen:?}");
+}
+
 /// The second at which a run of 400 requests a second is decided.
 fn decided(checks: &[&str], second: impl Fn(u64, &mut Dice) -> Snapshot) -> Option<usize> {
     let plan = checked(checks, "decided");

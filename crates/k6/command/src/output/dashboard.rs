@@ -1,14 +1,23 @@
 //! k6's web dashboard, for which Loadline shows its own live page: `--out web-dashboard`, and the
-//! variables `K6_WEB_DASHBOARD…` with k6's names and defaults.
+//! variables `K6_WEB_DASHBOARD…` with k6's names and defaults. Its events are k6's own.
+
+mod events;
+
+pub(crate) use events::{EventSettings, EventTest, Events, Now};
 
 use crate::{FAILED, Refused};
+use events::SplitBy;
 use loadline_k6_options::GoDuration;
 use loadline_tool_host::OwnPage;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// k6's host and port where nothing else is said.
 const HOST: &str = "127.0.0.1";
 const PORT: &str = "5665";
+/// k6's period of events, and the tag whose values have submetrics in them.
+const PERIOD: Duration = Duration::from_secs(10);
+const TAG: &str = "group";
 
 /// The warning about a recording, which k6 writes for its own `replay`.
 const NO_RECORD: &str = "\
@@ -16,10 +25,12 @@ Loadline does not record the web dashboard's events: save the run with --out loa
 `loadline report` shows";
 
 /// A requested dashboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dashboard {
     /// The page to serve; `None` if only a file is written.
     pub(crate) page: Option<OwnPage>,
+    /// The settings of its events.
+    pub(crate) events: EventSettings,
     /// The file of the report.
     pub(crate) export: Option<String>,
     /// The sentence about a setting that can't be obeyed.
@@ -40,10 +51,10 @@ impl Dashboard {
             argument,
             environment,
         };
-        if let Some(period) = settings.given("period") {
-            let read = GoDuration::parse(period);
-            read.map_err(|_| refused("period", period, "a duration, such as 10s"))?;
-        }
+        let events = EventSettings {
+            period: settings.period()?,
+            tags: settings.tags(),
+        };
         let host = settings.given("host").unwrap_or(HOST);
         let host = if host == "localhost" { HOST } else { host };
         let port = settings.given("port").unwrap_or(PORT);
@@ -66,6 +77,7 @@ impl Dashboard {
                 place,
                 opens_browser: settings.is_on("open"),
             }),
+            events,
             export: settings.given("export").map(str::to_owned),
             warning: settings.given("record").map(|_| NO_RECORD),
         })
@@ -105,6 +117,39 @@ impl<'a> Settings<'a> {
         of_argument
             .or_else(of_variable)
             .filter(|value| !value.is_empty())
+    }
+
+    /// Returns the period of events.
+    fn period(&self) -> Result<Duration, Refused> {
+        let Some(text) = self.given("period") else {
+            return Ok(PERIOD);
+        };
+        let read = GoDuration::parse(text).map(GoDuration::duration);
+        let read = read.ok().filter(|period| !period.is_zero());
+        read.ok_or_else(|| refused("period", text, "a duration, such as 10s"))
+    }
+
+    /// Returns the tags that split metrics in events: each `tag` of the argument instead of the
+    /// variable's, and its `tags` as well.
+    fn tags(&self) -> Vec<SplitBy> {
+        let of_argument = |name: &str| {
+            let pairs = self.argument.split('&');
+            let pairs = pairs.filter_map(|pair| pair.split_once('='));
+            let own = pairs.filter(|(key, value)| *key == name && !value.is_empty());
+            own.map(|(_, value)| value).collect::<Vec<_>>()
+        };
+        let single = of_argument("tag");
+        let of_variable = self.environment.get("K6_WEB_DASHBOARD_TAGS");
+        let usual = of_variable.map_or(TAG, String::as_str).split(',');
+        let first: Vec<&str> = match single.is_empty() {
+            true => usual.collect(),
+            false => single,
+        };
+        let more = of_argument("tags").into_iter();
+        let all = first
+            .into_iter()
+            .chain(more.flat_map(|list| list.split(',')));
+        all.filter_map(SplitBy::named).collect()
     }
 
     fn is_on(&self, name: &str) -> bool {
@@ -165,6 +210,24 @@ mod tests {
     }
 
     #[test]
+    fn events_have_k6s_period_and_tag_unless_others_are_set() {
+        let settings = |argument: &str, variables: &[(&str, &str)]| {
+            let EventSettings { period, tags } = of(argument, variables).unwrap().events;
+            (period.as_secs_f64(), tags)
+        };
+        let (group, scenario) = (SplitBy::Group, SplitBy::Scenario);
+        assert_eq!(settings("", &[]), (10.0, vec![group]));
+        let variables = [
+            ("K6_WEB_DASHBOARD_PERIOD", "1500ms"),
+            ("K6_WEB_DASHBOARD_TAGS", "scenario,name"),
+        ];
+        assert_eq!(settings("", &variables), (1.5, vec![scenario]));
+        let argument = "period=2s&tag=group&tags=scenario,url";
+        assert_eq!(settings(argument, &variables), (2.0, vec![group, scenario]));
+        assert_eq!(settings("tag=name", &[]), (10.0, Vec::new()));
+    }
+
+    #[test]
     fn a_negative_port_serves_nothing() {
         assert_eq!(place("port=-1&export=a.html", &[]), None);
         assert_eq!(place("", &[("K6_WEB_DASHBOARD_PORT", "-1")]), None);
@@ -174,7 +237,13 @@ mod tests {
     fn what_can_not_be_done_is_told() {
         let all = of("record=a.ndjson", &[]).unwrap();
         assert!(all.warning.unwrap().contains("--out loadline=FILE"));
-        for argument in ["port=http", "port=99999", "period=often"] {
+        for argument in [
+            "port=http",
+            "port=99999",
+            "period=often",
+            "period=0s",
+            "period=-1s",
+        ] {
             let sentence = of(argument, &[]).expect_err(argument);
             assert!(sentence.contains("could not create the 'web-dashboard' output"));
         }

@@ -1,0 +1,48 @@
+/** The checks of a run that goes on: what is proven, and when the rest is expected to be. */
+
+import { figure } from "../format";
+import type { CheckSoFar, Figures } from "../generated/live";
+
+const NOW: Record<string, string> = { passed: "passes", failed: "fails" };
+
+/** When a check is expected to be proven, if the run goes on as it did. */
+export function timeOfProof({ more_s: more }: CheckSoFar, figures: Figures): string {
+  if (more === null) return "";
+  const { elapsed_s: elapsed, planned_s: planned } = figures;
+  if (planned !== null && elapsed + more > planned) return ", not before the end";
+  return `, about ${figure("seconds", Math.max(1, Math.ceil(more)))} more`;
+}
+
+/** What is proven of each check, and what it comes to if the run ended now. */
+export function ChecksSoFar({ figures }: { figures: Figures }) {
+  if (figures.checks.length === 0) return null;
+  return (
+    <ul class="so-far" aria-label="The checks so far">
+      {figures.checks.map((soFar) => (
+        <Check key={soFar.check} soFar={soFar} figures={figures} />
+      ))}
+    </ul>
+  );
+}
+
+function Check({ soFar, figures }: { soFar: CheckSoFar; figures: Figures }) {
+  const { check, outcome, proven, added_at_s: added } = soFar;
+  return (
+    <li data-check={check}>
+      <code>{check}</code>{" "}
+      {proven === null ? (
+        <>
+          not decided yet{timeOfProof(soFar, figures)}{" "}
+          <span class="faint">{NOW[outcome] && `(it ${NOW[outcome]} if the run ended now)`}</span>
+        </>
+      ) : (
+        <strong class={proven === "passed" ? "good" : "bad"}>
+          {proven === "passed" ? "✓ passed" : "✗ failed"}
+        </strong>
+      )}
+      {added !== null && (
+        <span class="faint"> added at {figure("seconds", added)}, on this page alone</span>
+      )}
+    </li>
+  );
+}
