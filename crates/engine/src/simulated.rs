@@ -5,6 +5,7 @@
 //! invariants of all runs are checked for each run.
 
 pub(crate) mod at_once;
+mod in_groups;
 mod in_parts;
 mod mix;
 pub(crate) mod plans;

@@ -10,6 +10,7 @@
 
 mod bits;
 mod counts;
+mod distribution;
 mod error;
 mod metrics;
 mod names;
@@ -18,6 +19,7 @@ mod times;
 mod traced;
 mod unfinished;
 
+pub use distribution::CarriedDistribution;
 pub use error::CarryError;
 pub use names::{CarriedNames, KnownNames, SentNames};
 pub use unfinished::CarriedUnfinished;

@@ -93,7 +93,8 @@ pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
 pub use busiest::{Busiest, Stretch};
 pub use carried::{
-    CarriedNames, CarriedSnapshot, CarriedUnfinished, CarryError, KnownNames, SentNames,
+    CarriedDistribution, CarriedNames, CarriedSnapshot, CarriedUnfinished, CarryError, KnownNames,
+    SentNames,
 };
 pub use censored::{Bounded, Censored, Step};
 pub use declared::DeclaredCheck;
