@@ -6,8 +6,8 @@ use crate::protocol::{self, AGENTS, Card};
 use crate::selector::Selector;
 use std::time::{Duration, Instant};
 
-/// The most agents of a run: the coordinator merges a report of each of them every second.
-pub const MOST_AGENTS: usize = 64;
+/// The most agents of a run: as many were simulated.
+pub const MOST_AGENTS: usize = 1_000;
 /// The time in which an agent answers a search.
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 

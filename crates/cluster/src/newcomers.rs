@@ -113,6 +113,7 @@ impl Newcomers {
                 scenarios: plan.scenarios.len().max(1),
                 tallies: users.tallies.clone(),
                 handover: handover.clone(),
+                group: None,
             };
             self.names.push((part.index, line.agent.clone()));
             let mut link = Link::new(line, part, Arc::clone(inlet), self.begins.clone());

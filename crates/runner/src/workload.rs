@@ -5,7 +5,7 @@ use crate::fleet::{fleet, runs_elsewhere, worker_command};
 use crate::observer::Wants;
 use crate::script_job;
 use crate::source::Source;
-use loadline_cluster::{Processes, Users};
+use loadline_cluster::{Machines, Processes, Users};
 use loadline_engine::{AnyTally, Launch, Run, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::{DeclaredCheck, Summary};
@@ -172,7 +172,11 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
         Some(fleet) => {
             let lines = fleet.lines(parts).map_err(StartError::Remote)?;
             let recruiter = fleet.recruiter().filter(|_| is_open(plan));
-            Processes::start_on(plan, lines, detail, users, fleet.on_loss(), recruiter)?
+            let machines = Machines {
+                on_loss: fleet.on_loss(),
+                ..Machines::default()
+            };
+            Processes::start_on(plan, lines, detail, users, &machines, recruiter)?
         }
         None => {
             let program = std::env::current_exe()?;
