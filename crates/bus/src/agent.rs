@@ -264,8 +264,7 @@ fn ending(remote: &mut dyn Remote) -> String {
 /// Passes on what the worker process sends, until its end.
 fn pass_up(mut source: Box<dyn Source>, up: &Up, shared: &Shared) {
     while let Ok(Some(frame)) = source.next() {
-        if let Some(frame) = shared.take(frame) {
-            lock_end(up).send(&Parcel::Frame(frame));
-        }
+        let frame = shared.take(frame);
+        lock_end(up).send(&Parcel::Frame(frame));
     }
 }

@@ -101,18 +101,19 @@ impl Duties {
 }
 
 impl Shared {
-    /// Takes a frame of the part's process. Returns it if it is for the coordinator.
-    pub(crate) fn take(&self, frame: Frame) -> Option<Frame> {
+    /// Takes a frame of the part's process. Returns the frame for the coordinator: a sign of life if
+    /// it is a report for a merger.
+    pub(crate) fn take(&self, frame: Frame) -> Frame {
         if frame.is_done() {
             self.is_done.store(true, Ordering::Relaxed);
         }
         let Frame::Report(report) = &frame else {
-            return Some(frame);
+            return frame;
         };
         match self.reporting().send(report) {
-            Ok(true) => None,
+            Ok(true) => Frame::alive(),
             // The coordinator says what is wrong with it.
-            Ok(false) | Err(_) => Some(frame),
+            Ok(false) | Err(_) => frame,
         }
     }
 

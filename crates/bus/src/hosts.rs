@@ -5,7 +5,7 @@ use crate::connection::{Bus, random_word};
 use crate::error::{BusError, GatherError};
 use crate::far_line::FarLine;
 use crate::protocol::{self, Answer, Card, Offer, Versions};
-use crate::search::{Candidates, candidates};
+use crate::search::{Candidates, candidates, refuse_more_than};
 use crate::selector::Selector;
 use loadline_cluster::Line;
 use std::thread;
@@ -17,6 +17,8 @@ const OFFER_TIMEOUT: Duration = Duration::from_secs(10);
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// The agents that are offered a part at once: each starts a process before it answers.
 const AT_ONCE: usize = 8;
+/// The most agents whose parts are led by the program of a tool, which reads all of them itself.
+const MOST_OF_TOOL: usize = 64;
 /// The least time from the message with the begin of a load to the begin, in nanoseconds.
 const LEAST_HEAD_START_NS: u64 = 1_000_000_000;
 
@@ -44,6 +46,9 @@ pub fn gather(
 ) -> Result<Vec<Host>, GatherError> {
     let (invitation, until) = (Invitation::new(wanted, tool), Instant::now() + patience);
     let least = wanted.least();
+    if tool.is_some() {
+        refuse_more_than(MOST_OF_TOOL, wanted, least)?;
+    }
     let mut hosts: Vec<Host> = Vec::new();
     loop {
         let mut seen = invitation.extend(bus, least - hosts.len())?;

@@ -42,11 +42,20 @@ pub fn find(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Card
 }
 
 fn refuse_too_many(wanted: &Selector, agents: usize) -> Result<(), GatherError> {
-    match agents > MOST_AGENTS {
+    refuse_more_than(MOST_AGENTS, wanted, agents)
+}
+
+/// Refuses more agents than a run may have.
+pub(crate) fn refuse_more_than(
+    most: usize,
+    wanted: &Selector,
+    agents: usize,
+) -> Result<(), GatherError> {
+    match agents > most {
         true => Err(GatherError::TooMany {
             wanted: wanted.to_string(),
             agents,
-            most: MOST_AGENTS,
+            most,
         }),
         false => Ok(()),
     }
