@@ -30,6 +30,7 @@ mod http2;
 mod http2_faults;
 pub(crate) mod http2_server;
 mod interrupted;
+mod joined_workers;
 mod late;
 mod open;
 mod order;
