@@ -11,6 +11,8 @@ mod merged;
 mod networks;
 /// The agent that measures other response times than the others.
 mod odd;
+/// What may happen to a run, again and again.
+mod often;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.

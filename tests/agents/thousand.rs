@@ -146,9 +146,17 @@ fn record(assignment: Frame) -> Recorded {
     }
 }
 
+/// The reports of all parts.
+struct Reports {
+    /// The instant at which each of a part is sent, in nanoseconds from the begin of the load.
+    due_ns: Vec<u64>,
+    /// The bytes of each, by part.
+    of_parts: Vec<Vec<Vec<u8>>>,
+}
+
 impl Recorded {
-    /// The reports of each part, as they are sent, with the end of each interval.
-    fn of_all(&self, parts: usize) -> Vec<Vec<Vec<u8>>> {
+    /// The reports of each part, as they are sent.
+    fn of_all(&self, parts: usize) -> Reports {
         let mut reader = ReportReader::new(0..1, 1, None);
         let reports = self.reports.iter();
         let reports: Vec<_> = reports
@@ -162,7 +170,18 @@ impl Recorded {
             own.map(|report| writer.write(&report).expect("bytes"))
                 .collect()
         };
-        (0..parts).map(of).collect()
+        // What belongs to no interval is sent before the next one.
+        let mut end_ns = u64::MAX;
+        let ends = reports.iter().rev().map(|report| {
+            end_ns = report.interval_end_ns().unwrap_or(end_ns);
+            end_ns.min(SECONDS * 1_000_000_000)
+        });
+        let mut due_ns: Vec<u64> = ends.collect();
+        due_ns.reverse();
+        Reports {
+            due_ns,
+            of_parts: (0..parts).map(of).collect(),
+        }
     }
 }
 
@@ -208,12 +227,11 @@ fn drive(parts: &Shared, frames: &Receiver<(usize, Frame)>, agents: usize) -> u6
             break begin_ns;
         }
     };
-    // The report of each interval is sent at its end, and the rest with the last one.
-    let count = reports[0].len();
-    for index in 0..count {
-        let end_ns = begin_ns + (index as u64 + 1).min(SECONDS) * 1_000_000_000;
-        sleep(Duration::from_nanos(end_ns.saturating_sub(monotonic_ns())));
-        for (number, own) in reports.iter().enumerate() {
+    for (index, due_ns) in reports.due_ns.iter().enumerate() {
+        sleep(Duration::from_nanos(
+            (begin_ns + due_ns).saturating_sub(monotonic_ns()),
+        ));
+        for (number, own) in reports.of_parts.iter().enumerate() {
             let sending = parts.lock().unwrap();
             if let Some(send) = &sending.sending[number] {
                 let _ = send.send(Frame::Report(own[index].clone()));
