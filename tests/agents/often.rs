@@ -216,8 +216,8 @@ fn four_agents_send_fifty_thousand_requests_each_and_the_server_counts_them() {
         "200",
         "-r",
         "10k",
-        "-d",
-        "20s",
+        "-n",
+        "200000",
         &url(&server),
     ];
     let run = start(&bus, "4", &words);

@@ -89,7 +89,7 @@ impl Group {
         let mut beaten: Option<Instant> = None;
         while !self.is_abandoned.load(Ordering::Relaxed) {
             self.receive();
-            while let Ok(Some(message)) = self.reports.next() {
+            while let Ok(Some(message)) = self.reports.next_message() {
                 send(merged(self.merger, &message));
             }
             if self.reports.is_over() {

@@ -333,7 +333,7 @@ impl GroupReports {
     ///
     /// # Errors
     /// If it has no encoding.
-    pub fn next(&mut self) -> Result<Option<Vec<u8>>, ConveyError> {
+    pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, ConveyError> {
         let Some((mut merged, report)) = self.next_merged() else {
             return Ok(None);
         };

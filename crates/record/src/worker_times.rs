@@ -175,7 +175,8 @@ mod tests {
         assert_eq!(times.stalled_ns, 0);
         times.add_loop_iterations(200_000_000, 2);
         assert_eq!(times.stalled_ns, 400_000_000);
-        assert_eq!(times.loop_iterations.len(), 1_003);
-        assert_eq!(times.loop_iterations.percentile_ns(50.0), 30_015);
+        let lengths = times.loop_iterations.distribution();
+        assert_eq!(lengths.len(), 1_003);
+        assert_eq!(lengths.percentile_ns(50.0), 30_015);
     }
 }

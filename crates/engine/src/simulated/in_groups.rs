@@ -176,7 +176,7 @@ impl Group {
             }
             None => {}
         }
-        while let Some(message) = self.merger.next().expect("bytes") {
+        while let Some(message) = self.merger.next_message().expect("bytes") {
             self.to_run.push_back(message);
         }
     }
