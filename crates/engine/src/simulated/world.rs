@@ -247,7 +247,7 @@ impl World {
                 let zero_ns = self.plan.warmup.as_nanos() as u64;
                 join(groups, takeover, zero_ns, &hands, &told)
             });
-            let joined: Vec<Task<()>> = joined.collect();
+            let joined: Vec<Task> = joined.collect();
             run_all(ready, &hands).await;
             for worker in joined {
                 worker.await;
@@ -359,7 +359,7 @@ fn join(
     zero_ns: u64,
     hands: &Rc<Hands>,
     told: &Rc<Told>,
-) -> Task<()> {
+) -> Task {
     let (own, told) = (Rc::clone(hands), Rc::clone(told));
     hands.sim.spawn(async move {
         let begin_ns = own.begin_ns.get();
