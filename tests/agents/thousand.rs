@@ -284,6 +284,7 @@ fn requests(url: &str) -> String {
 
 /// Makes a run of so many agents, and prints and returns the cores and the megabytes that the
 /// command needed, and how late it had the intervals, in seconds.
+#[expect(clippy::print_stdout, reason = "it shows what was measured")]
 fn follow(agents: usize) -> (f64, f64, f64) {
     let (bus, server) = (Bus::start(&[]), serve());
     let (parts, frames) = start_agents(&bus, agents);
@@ -358,6 +359,7 @@ fn measure<T>(process: u32, driving: &thread::JoinHandle<T>) -> (f64, f64) {
 }
 
 /// How late the latest event was behind the end of its interval, in seconds.
+#[expect(clippy::print_stdout, reason = "it shows what was measured")]
 fn behind(events: &[u64], begin_ns: u64) -> f64 {
     let since_begin = |at: &u64| at.checked_sub(begin_ns).map(|ns| ns as f64 / 1e9);
     let late: Vec<f64> = events.iter().filter_map(since_begin).collect();
