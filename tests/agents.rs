@@ -5,14 +5,20 @@
 mod elastic;
 /// What is measured of agents: when they begin, how much they send.
 mod measured;
+/// So many agents that some of them join the reports of others.
+mod merged;
 /// Agents on networks that are slow or cut.
 mod networks;
 /// The agent that measures other response times than the others.
 mod odd;
+/// What may happen to a run, again and again.
+mod often;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.
 mod searches;
+/// A thousand agents that are simulated.
+mod thousand;
 /// The users of an agent that is lost.
 mod users;
 
@@ -74,14 +80,22 @@ impl Bus {
 
     /// Waits until so many agents are free.
     fn await_free(&self, agents: usize) {
+        self.await_state("  free", agents);
+    }
+
+    /// Waits until so many agents have a part of a run.
+    fn await_busy(&self, agents: usize) {
+        self.await_state("  busy", agents);
+    }
+
+    fn await_state(&self, state: &str, agents: usize) {
         let since = Instant::now();
         loop {
             let list = self.list();
-            let free = list.iter().filter(|row| row.contains("  free")).count();
-            if free == agents {
+            if list.iter().filter(|row| row.contains(state)).count() == agents {
                 return;
             }
-            assert!(since.elapsed() < Duration::from_secs(20), "{list:?}");
+            assert!(since.elapsed() < Duration::from_secs(60), "{list:?}");
             sleep(Duration::from_millis(100));
         }
     }
@@ -136,17 +150,14 @@ struct Run {
 
 fn start(bus: &Bus, agents: &str, words: &[&str]) -> Run {
     let nats = bus.url();
-    let front = [
-        "--nats",
-        &nats,
-        "--agents",
-        agents,
-        "--allow-invalid",
-        "-o",
-        "json",
-    ];
+    let front = ["--nats", &nats, "--agents", agents, "--allow-invalid"];
+    begin(&[&front[..], &["-o", "json"], words].concat())
+}
+
+/// Begins a run or a search with these words.
+fn begin(words: &[&str]) -> Run {
     let _beside_others = beside_others();
-    let coordinator = command(&[&front[..], words].concat()).spawn();
+    let coordinator = command(words).spawn();
     Run {
         coordinator: coordinator.expect("the command"),
         _beside_others,
@@ -155,17 +166,21 @@ fn start(bus: &Bus, agents: &str, words: &[&str]) -> Run {
 
 /// The summary of a run that has ended, what it has printed beside, and its exit code.
 fn end(run: Run) -> (Value, String, Option<i32>) {
+    let (report, stderr, code) = report(run.coordinator);
+    (report["summary"].clone(), stderr, code)
+}
+
+/// The report of a command that has ended, what it has printed beside, and its exit code.
+fn report(coordinator: Child) -> (Value, String, Option<i32>) {
     let Output {
         status,
         stdout,
         stderr,
-    } = run.coordinator.wait_with_output().expect("an end");
+    } = coordinator.wait_with_output().expect("an end");
     let stderr = String::from_utf8_lossy(&stderr).into_owned();
-    let report: Value = match serde_json::from_slice(&stdout) {
-        Ok(report) => report,
-        Err(error) => panic!("{error}: {stderr}"),
-    };
-    (report["summary"].clone(), stderr, status.code())
+    let report = serde_json::from_slice(&stdout);
+    let report = report.unwrap_or_else(|error| panic!("{error}: {stderr}"));
+    (report, stderr, status.code())
 }
 
 /// planned = sent + unsent + lost, and sent = answered + failed + in flight. Returns the lost ones.

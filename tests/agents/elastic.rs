@@ -1,7 +1,7 @@
 //! Agents that join a run while it lasts.
 
 use super::{Agent, Bus, assert_sums, start, url};
-use crate::rig::{count, loadline, serve};
+use crate::rig::{count, loadline, serve, text, url as with_options};
 use serde_json::Value;
 use std::thread::sleep;
 use std::time::Duration;
@@ -89,12 +89,44 @@ fn an_agent_that_joined_and_is_lost_leaves_its_share_to_the_others() {
 }
 
 #[test]
-fn a_load_without_arrivals_takes_nobody_in() {
+fn agents_that_come_later_take_a_share_of_the_users() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let nats = bus.url();
+    let _agents = ["one", "two"].map(|name| Agent::start(&nats, name, &[]));
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("a.run");
+    // Each of eight users has a response every 50 ms.
+    let url = with_options(&server, "delay=50ms");
+    let words = ["--elastic", "-t", "2", "-c", "8", "-d", "12s", "--save"];
+    let run = start(&bus, "2", &[&words[..], &[text(&saved), &url]].concat());
+    sleep(Duration::from_millis(4_000));
+    let _late = Agent::start(&nats, "late", &[]);
+    let (found, stderr, code) = super::end(run);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(assert_sums(&found), 0);
+    assert_eq!(count(&found, "failed"), 0, "{found:#}");
+    // A machine that is busy sends less, and nobody sends more than eight users can.
+    let sent = count(&found, "sent");
+    assert!((960..=8 * 12 * 20).contains(&sent), "{sent}: {found:#}");
+    assert!(server.stop().answers >= count(&found, "answered"));
+    let said = loadline(&["report", "-o", "json", text(&saved)]);
+    assert!(
+        said.stdout.contains("Agent late joins, 3 agents"),
+        "{}",
+        said.stdout
+    );
+}
+
+#[test]
+fn a_load_without_shares_takes_nobody_in() {
     let bus = Bus::start(&[]);
     let _agent = Agent::start(&bus.url(), "one", &[]);
     let front = ["--nats", &bus.url(), "--agents", "1", "--elastic"];
     for (words, said) in [
-        (&["-c", "4", "http://127.0.0.1:9/"][..], "give a rate (-r)"),
+        (
+            &["-c", "4", "-n", "8", "http://127.0.0.1:9/"][..],
+            "give a rate (-r)",
+        ),
         (
             &["ab", "-n", "4", "http://127.0.0.1:9/"],
             "Loadline's own runs",

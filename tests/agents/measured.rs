@@ -77,7 +77,7 @@ fn agents_begin_at_one_instant_as_well_as_they_say() {
 }
 
 /// The CPU time of a process so far, in seconds, and the most memory that it had, in megabytes.
-fn usage(process: u32) -> Option<(f64, f64)> {
+pub(super) fn usage(process: u32) -> Option<(f64, f64)> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // Behind the name: fields 14 and 15 are ticks of a hundredth of a second.
     let (_, fields) = stat.rsplit_once(") ")?;

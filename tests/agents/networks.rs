@@ -1,11 +1,11 @@
 //! Agents on networks of their own that are slow, or cut, and agents that are stopped. They take
 //! minutes and need root, so that `make soak` runs them.
 
-use super::{assert_sums, signal};
+use super::{assert_sums, report, signal};
 use crate::rig::{beside_others, count, program};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::RwLockReadGuard;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -190,15 +190,8 @@ impl Drop for Network {
 
 /// The summary of a run that has ended, what it has printed beside, and its exit code.
 fn end(run: Child) -> (Value, String, Option<i32>) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = run.wait_with_output().expect("an end");
-    let stderr = String::from_utf8_lossy(&stderr).into_owned();
-    let report: Result<Value, _> = serde_json::from_slice(&stdout);
-    let report = report.unwrap_or_else(|error| panic!("{error}: {stderr}"));
-    (report["summary"].clone(), stderr, status.code())
+    let (report, stderr, code) = report(run);
+    (report["summary"].clone(), stderr, code)
 }
 
 /// Asserts that an open load of 300/s for so long adds up although an agent was lost.

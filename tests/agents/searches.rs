@@ -1,10 +1,9 @@
 //! Searches and series on agents: judged by what all of them measured together.
 
 use super::{Agent, Bus, Run, url};
-use crate::rig::{Said, beside_others, command, loadline, serve, serve_with};
+use crate::rig::{Said, loadline, serve, serve_with};
 use loadline_testbed::{Limit, Server};
 use serde_json::Value;
-use std::process::Output;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -42,25 +41,7 @@ const QUICK: [&str; 16] = [
 fn begin(bus: &Bus, more: &[&str]) -> Run {
     let nats = bus.url();
     let front = ["capacity", "--nats", &nats, "--agents", "3", "-t", "3"];
-    let _beside_others = beside_others();
-    let coordinator = command(&[&front[..], &QUICK, more].concat()).spawn();
-    Run {
-        coordinator: coordinator.expect("the command"),
-        _beside_others,
-    }
-}
-
-/// The report of a search that has ended, what it has printed beside, and its exit code.
-fn end(run: Run) -> (Value, String, Option<i32>) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = run.coordinator.wait_with_output().expect("an end");
-    let stderr = String::from_utf8_lossy(&stderr).into_owned();
-    let report = serde_json::from_slice(&stdout);
-    let report = report.unwrap_or_else(|error| panic!("{error}: {stderr}"));
-    (report, stderr, status.code())
+    super::begin(&[&front[..], &QUICK, more].concat())
 }
 
 /// The trials of a search that were discarded.
@@ -77,7 +58,7 @@ fn the_load_line_is_found_by_agents_too() {
     let (bus, server) = (Bus::start(&[]), limited(400.0));
     let _agents = Agent::three(&bus);
     let run = begin(&bus, &["--check", "p99<300ms", &url(&server)]);
-    let (report, stderr, code) = end(run);
+    let (report, stderr, code) = super::report(run.coordinator);
     assert_eq!(code, Some(0), "{stderr}");
     let level = report["answer"]["level"].as_f64().expect(&stderr);
     assert!((250.0..=450.0).contains(&level), "{level}: {stderr}");
@@ -95,7 +76,7 @@ fn a_trial_in_which_an_agent_is_lost_does_not_count_and_the_others_go_on() {
     );
     sleep(Duration::from_millis(4_500));
     agents[1].0.kill().unwrap();
-    let (report, stderr, code) = end(run);
+    let (report, stderr, code) = super::report(run.coordinator);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(
         stderr.contains("The search goes on with 2 agents."),
@@ -183,12 +164,12 @@ fn what_has_no_meaning_on_agents_is_refused() {
         assert_eq!(found.code, Some(2), "{words:?}: {}", found.stderr);
         assert!(found.stderr.contains(said), "{words:?}: {}", found.stderr);
     }
-    let found = loadline(&["--nats", &nats, "--agents", "65", target]);
+    let found = loadline(&["--nats", &nats, "--agents", "1001", target]);
     assert_eq!(found.code, Some(2), "{}", found.stderr);
     assert!(
         found
             .stderr
-            .contains("--agents 65 is 65 agents, and a run has at most 64"),
+            .contains("--agents 1001 is 1001 agents, and a run has at most 1000"),
         "{}",
         found.stderr
     );

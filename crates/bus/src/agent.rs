@@ -5,11 +5,12 @@
 //! agent is there for the next one.
 
 use crate::connection::{Bus, Message, Subscription};
+use crate::duties::{Duties, Shared};
 use crate::error::BusError;
 use crate::line_end::LineEnd;
 use crate::parcel::Parcel;
 use crate::protocol::{self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT};
-use loadline_cluster::{Line, Remote, Sink, Source};
+use loadline_cluster::{Frame, Line, Remote, Sink, Source};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -127,9 +128,9 @@ fn begin(
     let down = bus.subscribe(&protocol::down(run, id)).map_err(text)?;
     let child = start(offer.tool.as_deref())?;
     let up = LineEnd::new(bus, protocol::up(run, id));
-    let busy = Arc::clone(busy);
+    let (busy, bus, run) = (Arc::clone(busy), bus.clone(), run.clone());
     thread::spawn(move || {
-        Passage::begin(child, up).pass_down(&down);
+        Passage::begin(child, up, Duties::new(&bus, &run)).pass_down(&down);
         *lock(&busy) = None;
     });
     Ok(())
@@ -153,20 +154,22 @@ struct Passage {
     /// The thread that passes on what the worker process sends.
     reports: JoinHandle<()>,
     up: Up,
+    duties: Duties,
     /// True once the end of the worker process was sent.
     has_ended: bool,
 }
 
 impl Passage {
     /// Begins to pass on what a worker process sends.
-    fn begin(child: Line, up: LineEnd) -> Self {
+    fn begin(child: Line, up: LineEnd, duties: Duties) -> Self {
         let up = Arc::new(Mutex::new(up));
-        let (source, reporting) = (child.source, Arc::clone(&up));
+        let (source, reporting, shared) = (child.source, Arc::clone(&up), duties.shared());
         Passage {
             sink: child.sink,
             remote: child.remote,
-            reports: thread::spawn(move || pass_up(source, &reporting)),
+            reports: thread::spawn(move || pass_up(source, &reporting, &shared)),
             up,
+            duties,
             has_ended: false,
         }
     }
@@ -177,9 +180,10 @@ impl Passage {
         let (mut silent, mut quiet) = (Duration::ZERO, HEARTBEAT);
         while silent < SILENCE_TIMEOUT && !self.is_over() {
             if quiet >= HEARTBEAT {
-                lock_end(&self.up).beat();
+                self.beat();
                 quiet = Duration::ZERO;
             }
+            self.duties.receive();
             let since = Instant::now();
             let received = down.messages.recv_timeout(POLL_INTERVAL);
             quiet += since.elapsed();
@@ -192,9 +196,19 @@ impl Passage {
         self.finish();
     }
 
+    fn beat(&self) {
+        self.duties.beat();
+        let mut up = lock_end(&self.up);
+        if self.reports.is_finished() && !self.has_ended {
+            // The process says nothing any more, and the agent has still to do for the run.
+            up.send(&Parcel::Frame(Frame::alive()));
+        }
+        up.beat();
+    }
+
     /// True if the coordinator has received everything, the end included.
     fn is_over(&mut self) -> bool {
-        if !self.has_ended && self.reports.is_finished() {
+        if !self.has_ended && self.reports.is_finished() && self.duties.are_over() {
             self.send_end();
         }
         self.has_ended && lock_end(&self.up).is_acknowledged()
@@ -205,6 +219,11 @@ impl Passage {
     fn take(&mut self, message: &Message) -> bool {
         let taken = lock_end(&self.up).take(&message.contents);
         match taken {
+            Ok(Some(Parcel::Frame(Frame::Agent(message)))) => {
+                let up = Arc::clone(&self.up);
+                let send = move |frame| lock_end(&up).send(&Parcel::Frame(frame));
+                return self.duties.obey(&message, send).is_ok();
+            }
             Ok(Some(Parcel::Frame(frame))) => (self.sink)(frame),
             Ok(None) => {}
             Ok(Some(Parcel::End(_))) | Err(_) => return false,
@@ -243,8 +262,9 @@ fn ending(remote: &mut dyn Remote) -> String {
 }
 
 /// Passes on what the worker process sends, until its end.
-fn pass_up(mut source: Box<dyn Source>, up: &Up) {
+fn pass_up(mut source: Box<dyn Source>, up: &Up, shared: &Shared) {
     while let Ok(Some(frame)) = source.next() {
+        let frame = shared.take(frame);
         lock_end(up).send(&Parcel::Frame(frame));
     }
 }

@@ -22,6 +22,8 @@ const IDLE: Duration = Duration::from_secs(5);
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The time between two attempts to replace a lost connection.
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(100);
+/// The bytes from which on what waits is written apart.
+const LONGEST_WRITE: usize = 64 * 1024;
 /// The bytes of a message that are not its contents, at most.
 const ROOM_BYTES: usize = 4_096;
 
@@ -74,10 +76,16 @@ pub(crate) struct Subscription {
     bus: Bus,
 }
 
+impl Subscription {
+    /// Returns its number on its bus.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+}
+
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.bus.table().subscriptions.remove(&self.number);
-        let _ = self.bus.send(nats::unsubscribe(self.number));
+        self.bus.end(self.number);
     }
 }
 
@@ -168,6 +176,14 @@ impl Bus {
             number,
             bus: self.clone(),
         })
+    }
+
+    /// Ends the subscription of this number: it receives nothing after what has arrived.
+    pub(crate) fn end(&self, number: u64) {
+        let ended = self.table().subscriptions.remove(&number);
+        if ended.is_some() {
+            let _ = self.send(nats::unsubscribe(number));
+        }
     }
 
     /// Waits until the bus has received all that was sent before, at most this long.
@@ -313,7 +329,7 @@ impl Keeper {
             let written = match self.queue.recv_timeout(IDLE) {
                 // Nothing is sent to wake this thread.
                 Ok(bytes) if bytes.is_empty() => !self.is_lost(),
-                Ok(bytes) => to.write_all(&bytes).is_ok(),
+                Ok(bytes) => to.write_all(&self.with_others(bytes)).is_ok(),
                 Err(RecvTimeoutError::Timeout) => {
                     let shared = self.shared.upgrade();
                     shared.is_some_and(|shared| shared.ping(None))
@@ -324,6 +340,17 @@ impl Keeper {
                 return true;
             }
         }
+    }
+
+    /// Returns what is sent with all that waits, up to a length.
+    fn with_others(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+        while bytes.len() < LONGEST_WRITE {
+            let Ok(next) = self.queue.try_recv() else {
+                break;
+            };
+            bytes.extend_from_slice(&next);
+        }
+        bytes
     }
 
     fn is_lost(&self) -> bool {

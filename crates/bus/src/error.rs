@@ -94,11 +94,10 @@ pub enum GatherError {
         /// The others, each with its reason.
         refusals: Vec<String>,
     },
-    /// More agents than a coordinator can follow.
+    /// More agents than a run may have.
     #[error(
-        "--agents {wanted} is {agents} agents, and a run has at most {most}: the command \
-         merges a report of each of them every second; give a lower number, with more threads \
-         (-t) for each of them."
+        "--agents {wanted} is {agents} agents, and a run has at most {most}: so many were tried \
+         with one command; give a lower number, with more threads (-t) for each of them."
     )]
     TooMany {
         /// The agents that are needed, as they were given.

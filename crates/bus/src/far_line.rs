@@ -7,13 +7,10 @@ use crate::parcel::Parcel;
 use crate::protocol::{self, HEARTBEAT};
 use loadline_cluster::{Frame, Remote, Sink, Source};
 use std::io;
-use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-/// The interval in which the end of a line is detected.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time that the last message may take to the bus.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -33,6 +30,8 @@ pub(crate) struct Ends {
 /// The state that the two directions of a line share.
 struct Shared {
     line: LineEnd,
+    /// The number of the subscription to what the part sends.
+    up: u64,
     /// The end of the part, once it has ended.
     ending: Option<String>,
 }
@@ -43,12 +42,14 @@ impl FarLine {
     /// # Errors
     /// If the bus can't be used.
     pub(crate) fn new(bus: &Bus, run: &str, id: &str) -> Result<Self, BusError> {
+        let up = bus.subscribe(&protocol::up(run, id))?;
         Ok(FarLine {
-            up: bus.subscribe(&protocol::up(run, id))?,
             shared: Arc::new(Mutex::new(Shared {
                 line: LineEnd::new(bus, protocol::down(run, id)),
+                up: up.number(),
                 ending: None,
             })),
+            up,
         })
     }
 
@@ -92,10 +93,9 @@ struct FarSource {
 impl Source for FarSource {
     fn next(&mut self) -> io::Result<Option<Frame>> {
         loop {
-            let message = match self.up.messages.recv_timeout(POLL_INTERVAL) {
-                Ok(message) => message,
-                Err(RecvTimeoutError::Timeout) if lock(&self.shared).ending.is_none() => continue,
-                Err(_) => return Ok(None),
+            // The subscription ends with the line.
+            let Ok(message) = self.up.messages.recv() else {
+                return Ok(None);
             };
             let mut shared = lock(&self.shared);
             match shared.line.take(&message.contents)? {
@@ -122,6 +122,7 @@ impl Remote for FarRemote {
             let end = Parcel::End("the coordinator has ended it".to_owned());
             shared.line.send(&end);
             shared.ending = Some("was ended".to_owned());
+            shared.line.bus.end(shared.up);
             // The command may end right after this.
             shared.line.bus.flush(FLUSH_TIMEOUT);
         }

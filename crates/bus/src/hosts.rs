@@ -5,15 +5,20 @@ use crate::connection::{Bus, random_word};
 use crate::error::{BusError, GatherError};
 use crate::far_line::FarLine;
 use crate::protocol::{self, Answer, Card, Offer, Versions};
-use crate::search::{Candidates, candidates};
+use crate::search::{Candidates, candidates, refuse_more_than};
 use crate::selector::Selector;
 use loadline_cluster::Line;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The time in which an agent answers an offer: it may have to look for the program of a tool.
 const OFFER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between two searches for agents that are missing.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
+/// The agents that are offered a part at once: each starts a process before it answers.
+const AT_ONCE: usize = 8;
+/// The most agents whose parts are led by the program of a tool, which reads all of them itself.
+const MOST_OF_TOOL: usize = 64;
 /// The least time from the message with the begin of a load to the begin, in nanoseconds.
 const LEAST_HEAD_START_NS: u64 = 1_000_000_000;
 
@@ -41,6 +46,9 @@ pub fn gather(
 ) -> Result<Vec<Host>, GatherError> {
     let (invitation, until) = (Invitation::new(wanted, tool), Instant::now() + patience);
     let least = wanted.least();
+    if tool.is_some() {
+        refuse_more_than(MOST_OF_TOOL, wanted, least)?;
+    }
     let mut hosts: Vec<Host> = Vec::new();
     loop {
         let mut seen = invitation.extend(bus, least - hosts.len())?;
@@ -51,7 +59,7 @@ pub fn gather(
         if Instant::now() >= until {
             return Err(seen.candidates.too_few(wanted, hosts.len()));
         }
-        std::thread::sleep(SEARCH_INTERVAL);
+        thread::sleep(SEARCH_INTERVAL);
     }
 }
 
@@ -93,20 +101,35 @@ impl Invitation {
     /// Invites agents until so many have accepted.
     fn extend(&self, bus: &Bus, most: usize) -> Result<Invitees, BusError> {
         let mut candidates = candidates(bus, &self.wanted, most)?;
-        let mut hosts = Vec::new();
-        for card in std::mem::take(&mut candidates.usable) {
-            if hosts.len() == most {
-                break;
-            }
-            match self.host(bus, &card)? {
-                Ok(host) => hosts.push(host),
-                Err(reason) => candidates.refusals.push(format!("{} {reason}", card.name)),
+        let usable = std::mem::take(&mut candidates.usable);
+        let (mut hosts, mut cards) = (Vec::new(), usable.as_slice());
+        while hosts.len() < most && !cards.is_empty() {
+            let (next, rest) = cards.split_at(cards.len().min(most - hosts.len()).min(AT_ONCE));
+            cards = rest;
+            for (card, answer) in next.iter().zip(self.hosts(bus, next)) {
+                match answer? {
+                    Ok(host) => hosts.push(host),
+                    Err(reason) => candidates.refusals.push(format!("{} {reason}", card.name)),
+                }
             }
         }
         // An agent with a part of this very run is none of those that refuse.
         let run = &self.run;
         candidates.refusals.retain(|text| !text.ends_with(run));
         Ok(Invitees { hosts, candidates })
+    }
+
+    /// Offers some agents a part at once. Returns their answers.
+    fn hosts(&self, bus: &Bus, cards: &[Card]) -> Vec<Result<Result<Host, String>, BusError>> {
+        thread::scope(|scope| {
+            let ask = |card| scope.spawn(move || self.host(bus, card));
+            let asked: Vec<_> = cards.iter().map(ask).collect();
+            let answer = |asked: thread::ScopedJoinHandle<'_, _>| match asked.join() {
+                Ok(answer) => answer,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            asked.into_iter().map(answer).collect()
+        })
     }
 
     /// Offers an agent a part; returns the reason why it has none otherwise.
@@ -133,6 +156,7 @@ impl Invitation {
         let line = Line {
             name: format!("agent {}", card.name),
             agent: Some(card.name.clone()),
+            cores: card.cores,
             clock_ahead_ns: clock.ahead_ns,
             head_start_ns: LEAST_HEAD_START_NS.max(4 * clock.longest_ns + clock.error_ns),
             sink: ends.sink,

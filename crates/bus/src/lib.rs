@@ -17,7 +17,8 @@
 //!
 //! - the messages of agents and coordinators: `protocol.rs`; the numbering of frames `parcel.rs`,
 //!   `line_end.rs`
-//! - an agent: `agent.rs`
+//! - an agent: `agent.rs`; what it does in a run with very many others `duties.rs`: it sends its
+//!   reports to one of them `reporting.rs`, or joins theirs `merging.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `selector.rs`
 //! - agents that a process in Python gathers: `hire.rs`
@@ -30,15 +31,18 @@ mod address;
 mod agent;
 mod clock;
 mod connection;
+mod duties;
 mod error;
 mod far_line;
 mod hire;
 mod hosts;
 mod line_end;
+mod merging;
 mod nats;
 mod nkey;
 mod parcel;
 mod protocol;
+mod reporting;
 mod search;
 mod selector;
 mod stream;

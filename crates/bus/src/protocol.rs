@@ -7,6 +7,8 @@
 //! | `loadline.agent.ID.clock` | a coordinator | nothing; the agent answers with [`Reading`] |
 //! | `loadline.run.RUN.ID.down` | the coordinator | parcels for the part |
 //! | `loadline.run.RUN.ID.up` | the agent | parcels of the part |
+//! | `loadline.run.RUN.merger.MERGER.PART.up` | the agent of a part | parcels for the merger |
+//! | `loadline.run.RUN.merger.MERGER.PART.down` | the agent of the merger | parcels for the part |
 
 use crate::connection::random_word;
 use crate::selector::Labels;
@@ -146,6 +148,16 @@ pub(crate) fn down(run: &str, id: &str) -> String {
 /// The subject of the parcels of a part.
 pub(crate) fn up(run: &str, id: &str) -> String {
     format!("loadline.run.{run}.{id}.up")
+}
+
+/// The subject of the parcels of a part for the merger of this number.
+pub(crate) fn to_merger(run: &str, merger: u32, part: u32) -> String {
+    format!("loadline.run.{run}.merger.{merger}.{part}.up")
+}
+
+/// The subject of the parcels of a merger for a part.
+pub(crate) fn from_merger(run: &str, merger: u32, part: u32) -> String {
+    format!("loadline.run.{run}.merger.{merger}.{part}.down")
 }
 
 /// True if a word can stand in a subject.

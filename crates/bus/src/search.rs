@@ -6,8 +6,8 @@ use crate::protocol::{self, AGENTS, Card};
 use crate::selector::Selector;
 use std::time::{Duration, Instant};
 
-/// The most agents of a run: the coordinator merges a report of each of them every second.
-pub const MOST_AGENTS: usize = 64;
+/// The most agents of a run: as many were simulated.
+pub const MOST_AGENTS: usize = 1_000;
 /// The time in which an agent answers a search.
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -42,11 +42,20 @@ pub fn find(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Card
 }
 
 fn refuse_too_many(wanted: &Selector, agents: usize) -> Result<(), GatherError> {
-    match agents > MOST_AGENTS {
+    refuse_more_than(MOST_AGENTS, wanted, agents)
+}
+
+/// Refuses more agents than a run may have.
+pub(crate) fn refuse_more_than(
+    most: usize,
+    wanted: &Selector,
+    agents: usize,
+) -> Result<(), GatherError> {
+    match agents > most {
         true => Err(GatherError::TooMany {
             wanted: wanted.to_string(),
             agents,
-            most: MOST_AGENTS,
+            most,
         }),
         false => Ok(()),
     }

@@ -3,6 +3,7 @@
 //! On a stream of bytes a frame is its length in four bytes, the most significant first, its kind
 //! in one, and its contents. The length is that of kind and contents.
 
+use crate::message::FromChild;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
@@ -20,12 +21,19 @@ pub enum Frame {
     Report(Vec<u8>),
     /// A message of those who lead the users of a script, which only they read.
     Script(Vec<u8>),
+    /// A message for the agent that passes frames on, as JSON: [`ToAgent`](crate::ToAgent).
+    Agent(Vec<u8>),
+    /// What an agent has joined of the reports of a group: its number as a merger in four bytes,
+    /// and a message of the engine.
+    Merged(Vec<u8>),
 }
 
 /// The kinds of frames, as they are sent.
 const MESSAGE: u8 = b'm';
 const REPORT: u8 = b'r';
 const SCRIPT: u8 = b's';
+const AGENT: u8 = b'g';
+const MERGED: u8 = b'j';
 
 impl Frame {
     /// Creates the frame of a message.
@@ -45,7 +53,19 @@ impl Frame {
             Frame::Message(json) => Ok(serde_json::from_slice(json)?),
             Frame::Report(_) => Err(io::Error::other("a report where a message was due")),
             Frame::Script(_) => Err(io::Error::other("a script's message where ours was due")),
+            Frame::Agent(_) => Err(io::Error::other("an agent's message where ours was due")),
+            Frame::Merged(_) => Err(io::Error::other("joined reports where a message was due")),
         }
+    }
+
+    /// Creates the frame of a sign of life, for who passes on the frames of a part that has ended.
+    pub fn alive() -> Self {
+        Frame::of(&FromChild::Alive).expect("a word has JSON")
+    }
+
+    /// True if it is the last message of a part.
+    pub fn is_done(&self) -> bool {
+        matches!(self.message(), Ok(FromChild::Done))
     }
 
     /// Returns the frame as it is sent where messages have a length of their own: its kind and its
@@ -65,6 +85,8 @@ impl Frame {
             Some(MESSAGE) => Ok(Frame::Message(bytes.split_off(1))),
             Some(REPORT) => Ok(Frame::Report(bytes.split_off(1))),
             Some(SCRIPT) => Ok(Frame::Script(bytes.split_off(1))),
+            Some(AGENT) => Ok(Frame::Agent(bytes.split_off(1))),
+            Some(MERGED) => Ok(Frame::Merged(bytes.split_off(1))),
             _ => Err(io::Error::other("a frame of no known kind")),
         }
     }
@@ -74,6 +96,8 @@ impl Frame {
             Frame::Message(contents) => (MESSAGE, contents),
             Frame::Report(contents) => (REPORT, contents),
             Frame::Script(contents) => (SCRIPT, contents),
+            Frame::Agent(contents) => (AGENT, contents),
+            Frame::Merged(contents) => (MERGED, contents),
         }
     }
 
@@ -141,6 +165,8 @@ mod tests {
             Frame::Report(vec![0, b'\n', 255]),
             Frame::Report(Vec::new()),
             Frame::Script(vec![128, 4]),
+            Frame::Agent(b"{}".to_vec()),
+            Frame::Merged(vec![0, 0, 0, 1, 9]),
         ];
         let mut bytes = Vec::new();
         frames
@@ -158,6 +184,18 @@ mod tests {
         for cut in 0..12 {
             let read = Frame::read(&mut &bytes[..cut]).expect("the end");
             assert_eq!(read, None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn the_last_message_is_known_to_who_passes_it_on() {
+        assert!(Frame::of(&FromChild::Done).expect("JSON").is_done());
+        for other in [
+            Frame::alive(),
+            Frame::Report(Vec::new()),
+            Frame::Message(Vec::new()),
+        ] {
+            assert!(!other.is_done(), "{other:?}");
         }
     }
 

@@ -35,19 +35,22 @@
 //! - a child's side: `child.rs`; what it reports is in the crate `engine`
 //! - the coordinator's side: all children `processes.rs`, while the run lasts `supervision.rs`; one
 //!   of them `link.rs`, its pipes `pipes.rs`; those that join while it lasts `newcomers.rs`
+//! - reports that an agent joins before they are here: `group.rs`, its messages `merging.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
 //! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`; on lines
 //!   that carry their messages as well `relay.rs`
-//! - when a child is lost: `SILENCE_TIMEOUT` in `link.rs`; what becomes of its load `loss.rs`
+//! - when a child is lost: `SILENCE_TIMEOUT` in `watched.rs`; what becomes of its load `loss.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod bodies;
 mod child;
 mod frame;
+mod group;
 mod line;
 mod link;
 mod loss;
+mod merging;
 mod message;
 mod newcomers;
 mod parts;
@@ -55,16 +58,19 @@ mod pipes;
 mod processes;
 mod relay;
 mod supervision;
+mod watched;
 
 pub use bodies::Bodies;
 pub use child::{ChildError, send_reports, serve};
 pub use frame::{Frame, LONGEST_FRAME};
+pub use group::Grouping;
 pub use line::{Line, Remote, Sink, Source};
-pub use link::SILENCE_TIMEOUT;
 pub use loss::OnLoss;
+pub use merging::{MergeOrder, ToAgent, merged};
 pub use message::{Before, FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use newcomers::{Newcomer, Recruiter};
 pub use parts::Parts;
 pub use pipes::start as start_child;
-pub use processes::{Processes, Users};
+pub use processes::{Machines, Processes, Users};
 pub use relay::{Relay, Seat, Sockets};
+pub use watched::SILENCE_TIMEOUT;

@@ -32,6 +32,8 @@ pub struct Line {
     pub name: String,
     /// The name of the agent at the other end; `None` if that is on this machine.
     pub agent: Option<String>,
+    /// The number of cores that it may use.
+    pub cores: u32,
     /// The other end's `CLOCK_MONOTONIC` less that of this process, in nanoseconds: 0 on the same
     /// machine.
     pub clock_ahead_ns: i64,

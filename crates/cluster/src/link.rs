@@ -1,19 +1,19 @@
 //! The coordinator's end of a link: the state of one part of the run.
 
 use crate::frame::Frame;
-use crate::line::{Line, Remote, Sink, Source};
+use crate::group::Group;
+use crate::line::{Line, Sink, Source};
 use crate::loss::{Course, Handover};
+use crate::merging::ToAgent;
 use crate::message::{Before, Command, FromChild, PROTOCOL, Ready, ToChild};
+use crate::watched::{Silence, Watched, lock};
 use loadline_engine::{Inlet, ReportReader, TallyCodec, WorkerFailure};
 use std::io;
 use std::ops::Range;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-
-/// The longest silence of a child, which sends something every second.
-pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The number of a part, and its share of the plan's workers.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Part {
     /// The codec of its workers' tallies, if they have any.
     pub(crate) tallies: Option<TallyCodec>,
     pub(crate) handover: Handover,
+    /// Its group, if another part joins its reports.
+    pub(crate) group: Option<Arc<Group>>,
 }
 
 /// The result of a part's start.
@@ -40,20 +42,18 @@ pub(crate) struct Link {
     state: Arc<Mutex<State>>,
     sink: Option<Sink>,
     clock_ahead_ns: i64,
+    cores: u32,
     reader: Option<JoinHandle<()>>,
-    /// The number of frames at the last check, and the silence since then.
-    heard: u64,
-    silent: Duration,
+    silence: Silence,
 }
 
 struct State {
-    remote: Box<dyn Remote>,
-    /// The number of frames received.
-    heard: u64,
-    /// True after `Done`, or once the part is abandoned.
+    watched: Watched,
+    /// True if nothing more is expected: after `Done`, or once the part is abandoned; in a group
+    /// once all its reports are counted.
     is_done: bool,
-    /// The reason why it was killed, if it was.
-    reason: Option<String>,
+    /// True after `Done` in a group.
+    has_ended: bool,
     /// The failure of its workers, once it is lost.
     lost: Option<WorkerFailure>,
     /// The instant from which others take its load over, until they are told.
@@ -74,10 +74,9 @@ impl Link {
         started: Sender<(u32, Started)>,
     ) -> Link {
         let state = Arc::new(Mutex::new(State {
-            remote: line.remote,
-            heard: 0,
+            watched: Watched::new(line.remote),
             is_done: false,
-            reason: None,
+            has_ended: false,
             lost: None,
             taken_from_ns: None,
             begun: vec![0; part.scenarios],
@@ -97,15 +96,22 @@ impl Link {
             state,
             sink: Some(line.sink),
             clock_ahead_ns: line.clock_ahead_ns,
+            cores: line.cores,
             reader: Some(thread::spawn(move || listener.listen(source))),
-            heard: 0,
-            silent: Duration::ZERO,
+            silence: Silence::default(),
         }
     }
 
     /// Sends a message.
     pub(crate) fn tell(&mut self, message: &ToChild) {
         if let (Some(sink), Ok(frame)) = (&mut self.sink, Frame::of(message)) {
+            sink(frame);
+        }
+    }
+
+    /// Sends a message to the agent that passes on what is sent.
+    pub(crate) fn tell_agent(&mut self, message: &ToAgent) {
+        if let (Some(sink), Ok(frame)) = (&mut self.sink, message.frame()) {
             sink(frame);
         }
     }
@@ -125,26 +131,58 @@ impl Link {
         }
     }
 
-    /// Returns the instant from which others take the part's load over, once: when it is lost.
+    /// Returns the instant from which others take the part's load over, once: when it is lost, and
+    /// all that it has reported is counted.
     pub(crate) fn taken_from_ns(&mut self) -> Option<u64> {
-        lock(&self.state).taken_from_ns.take()
+        let index = self.part.index;
+        let group = self.part.group.as_ref();
+        let is_settled = group.is_none_or(|group| group.is_settled(index));
+        is_settled.then(|| lock(&self.state).taken_from_ns.take())?
     }
 
     /// Returns the starts of closed loads that its users have taken, by scenario.
     pub(crate) fn begun(&self) -> Vec<u64> {
-        lock(&self.state).begun.clone()
+        match &self.part.group {
+            Some(group) => group.begun(self.part.index),
+            None => lock(&self.state).begun.clone(),
+        }
+    }
+
+    /// True if the part is lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        lock(&self.state).lost.is_some()
+    }
+
+    /// Expects nothing more of the part, all of whose reports are counted.
+    pub(crate) fn dismiss(&self) {
+        lock(&self.state).is_done = true;
+    }
+
+    /// Ends the part, whose reports can't be used.
+    pub(crate) fn refuse(&self, reason: &str) {
+        let reason = format!("sent what is no message of the protocol ({reason})");
+        lock(&self.state).watched.end_for(reason);
+    }
+
+    /// Returns the number of cores of the machine that has it.
+    pub(crate) fn cores(&self) -> u32 {
+        self.cores
     }
 
     /// True if the load of the part has begun, and it is neither lost nor done.
     pub(crate) fn is_present(&self) -> bool {
         let state = lock(&self.state);
-        !state.is_done && state.lost.is_none() && state.course.is_some()
+        let is_over = state.is_done || state.has_ended;
+        !is_over && state.lost.is_none() && state.course.is_some()
     }
 
     /// Reports the loss to the inlet if the part was lost before the inlet was set.
     pub(crate) fn tell_loss(&self, inlet: &Inlet) {
-        if let Some(failure) = &lock(&self.state).lost {
-            inlet.lose_part(self.part.index as usize, failure.clone());
+        let lost = lock(&self.state).lost.clone();
+        match (lost, &self.part.group) {
+            (Some(failure), Some(group)) => group.tell_loss(inlet, &failure),
+            (Some(failure), None) => inlet.lose_part(self.part.index as usize, failure),
+            (None, _) => {}
         }
     }
 
@@ -157,19 +195,11 @@ impl Link {
     }
 
     /// Kills the process if it has been silent for too long, after another wait of this length.
-    /// Waits are added up, because a coordinator that was stopped itself has received nothing
-    /// either.
     pub(crate) fn miss_if_silent(&mut self, waited: Duration) {
         let mut state = lock(&self.state);
-        if std::mem::replace(&mut self.heard, state.heard) != state.heard || state.is_done {
-            self.silent = Duration::ZERO;
-            return;
-        }
-        self.silent += waited;
-        if self.silent >= SILENCE_TIMEOUT {
-            let seconds = SILENCE_TIMEOUT.as_secs();
-            state.end_for(format!("said nothing for {seconds} s and was ended"));
-            self.silent = Duration::ZERO;
+        match state.is_done {
+            true => self.silence = Silence::default(),
+            false => self.silence.miss(&mut state.watched, waited),
         }
     }
 }
@@ -181,23 +211,11 @@ impl Drop for Link {
         {
             let mut state = lock(&self.state);
             state.is_done = true;
-            state.remote.kill();
+            state.watched.remote.kill();
         }
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
         }
-    }
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl State {
-    /// Kills the process for this reason, or an earlier one.
-    fn end_for(&mut self, reason: String) {
-        self.reason.get_or_insert(reason);
-        self.remote.kill();
     }
 }
 
@@ -234,9 +252,14 @@ impl Listener {
 
     /// Takes a frame. Returns true if it is the last one.
     fn take(&mut self, frame: &Frame) -> io::Result<bool> {
-        lock(&self.state).heard += 1;
+        lock(&self.state).watched.heard += 1;
         if let Frame::Report(bytes) = frame {
             return self.report(bytes).map(|()| false);
+        }
+        if let Frame::Merged(contents) = frame {
+            let joined = self.part.group.as_ref();
+            let joined = joined.map(|group| group.take(self.part.index, contents));
+            return joined.transpose().map(|_| false);
         }
         match frame.message()? {
             FromChild::Hello { protocol } if protocol != PROTOCOL => {
@@ -249,12 +272,20 @@ impl Listener {
                 self.has_started(Err(reason));
                 lock(&self.state).is_done = true;
             }
+            FromChild::Done if self.part.group.is_some() => {
+                // Its reports are on the way, and it may join those of others.
+                lock(&self.state).has_ended = true;
+                self.part.handover.leave(None);
+            }
             FromChild::Done => return Ok(true),
         }
         Ok(false)
     }
 
     fn report(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.part.group.is_some() {
+            return Err(io::Error::other("a report that is joined elsewhere"));
+        }
         let report = self.reports.read(bytes).map_err(io::Error::other)?;
         if let Some(end_ns) = report.interval_end_ns() {
             self.told_ns = self.told_ns.max(end_ns);
@@ -282,7 +313,7 @@ impl Listener {
     }
 
     fn end_for(&self, reason: String) {
-        lock(&self.state).end_for(reason);
+        lock(&self.state).watched.end_for(reason);
     }
 
     /// Handles the end of the part after `Done`.
@@ -296,9 +327,9 @@ impl Listener {
     /// Handles the end of the line without `Done`.
     fn ends_early(mut self) {
         let ending = self.wait();
-        let (reason, is_expected) = {
+        let (reason, is_expected, has_ended) = {
             let state = lock(&self.state);
-            (state.reason.clone(), state.is_done)
+            (state.watched.reason.clone(), state.is_done, state.has_ended)
         };
         if is_expected {
             return;
@@ -306,7 +337,10 @@ impl Listener {
         let reason = reason.unwrap_or(ending);
         self.has_started(Err(reason.clone()));
         let course = lock(&self.state).course;
-        let taken_from_ns = self.part.handover.leave(course);
+        let taken_from_ns = match has_ended {
+            true => None,
+            false => self.part.handover.leave(course),
+        };
         let failure = self.failure(&reason, taken_from_ns);
         // Set this before the inlet is used: the creator of the inlet reads it after setting the
         // inlet.
@@ -315,14 +349,17 @@ impl Listener {
             state.lost = Some(failure.clone());
             state.taken_from_ns = taken_from_ns;
         }
-        let part = self.part.index as usize;
-        self.with_inlet(|inlet| inlet.lose_part(part, failure));
+        let part = self.part.index;
+        match &self.part.group {
+            Some(group) => group.lose(part, &failure),
+            None => self.with_inlet(|inlet| inlet.lose_part(part as usize, failure)),
+        }
     }
 
     /// Waits until the process, which sends nothing more, has ended. Returns how.
     fn wait(&self) -> String {
         loop {
-            if let Some(ending) = lock(&self.state).remote.ending() {
+            if let Some(ending) = lock(&self.state).watched.remote.ending() {
                 return ending;
             }
             thread::sleep(Duration::from_millis(2));
@@ -330,11 +367,13 @@ impl Listener {
     }
 
     fn failure(&self, reason: &str, taken_from_ns: Option<u64>) -> WorkerFailure {
+        let group = self.part.group.as_ref();
+        let told_ns = group.map_or(self.told_ns, |group| group.until_ns(self.part.index));
         let (own, all) = (self.part.workers.len() as f64, f64::from(self.part.threads));
         WorkerFailure::Gone {
             part: self.part.name.clone(),
             reason: reason.to_owned(),
-            until_s: format!("{:.1}", self.told_ns as f64 / 1e9),
+            until_s: format!("{:.1}", told_ns as f64 / 1e9),
             share: format!("{:.0}%", 100.0 * own / all),
             extent: self.part.handover.extent(taken_from_ns),
         }

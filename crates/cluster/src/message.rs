@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 /// The version of the protocol. Both sides must have the same: they are the same program.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// The behaviour of a run's users, if they do not send the plan's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]

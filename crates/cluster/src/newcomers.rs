@@ -1,4 +1,4 @@
-//! Parts that join an open load while it lasts.
+//! Parts that join a run while it lasts.
 //!
 //! A recruiter looks for them on a thread of its own. Each opens its connections as those of the
 //! beginning did; then all receive the second from which each has an equal share of the arrivals,
@@ -113,6 +113,7 @@ impl Newcomers {
                 scenarios: plan.scenarios.len().max(1),
                 tallies: users.tallies.clone(),
                 handover: handover.clone(),
+                group: None,
             };
             self.names.push((part.index, line.agent.clone()));
             let mut link = Link::new(line, part, Arc::clone(inlet), self.begins.clone());

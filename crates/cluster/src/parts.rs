@@ -9,7 +9,7 @@ use crate::frame::Frame;
 use crate::line::{Line, Remote, Source};
 use crate::link::Link;
 use crate::loss::{Handover, OnLoss};
-use crate::processes::{links, shares};
+use crate::processes::{Common, links, shares};
 use loadline_engine::{Readiness, Run, TallyCodec};
 use loadline_plan::{HttpVersion, Plan};
 use std::io::{self, BufReader, Read};
@@ -46,9 +46,15 @@ impl Parts {
         let handover = Handover::new(plan, OnLoss::Keep, count, 0);
         // Nobody waits for the start of a part.
         let (started, _) = channel();
+        let common = Common {
+            plan,
+            tallies,
+            handover: &handover,
+            groups: &[],
+        };
         Parts {
             run,
-            _links: links(plan, lines.collect(), tallies, &handover, &inlet, &started),
+            _links: links(&common, lines.collect(), &inlet, &started),
         }
     }
 }
@@ -77,6 +83,7 @@ fn line(name: String, input: impl Read + Send + 'static) -> Line {
     Line {
         name,
         agent: None,
+        cores: 1,
         clock_ahead_ns: 0,
         head_start_ns: 0,
         sink: Box::new(drop),

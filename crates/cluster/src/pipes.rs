@@ -25,6 +25,7 @@ pub fn start(name: String, mut command: Command) -> io::Result<Line> {
     Ok(Line {
         name,
         agent: None,
+        cores: 1,
         clock_ahead_ns: 0,
         head_start_ns: HEAD_START_NS,
         sink: Box::new(move |frame| {

@@ -1,6 +1,7 @@
 //! A run on several processes of this machine, from the view of the coordinator.
 
 use crate::bodies::Bodies;
+use crate::group::{Grounds, Group, Grouping};
 use crate::line::Line;
 use crate::link::{Link, Part, Started};
 use crate::loss::{Course, Handover, OnLoss};
@@ -11,6 +12,7 @@ use crate::supervision::Supervision;
 use loadline_engine::{Allotments, Detail, Inlet, Order, Readiness, Run, StartError, TallyCodec};
 use loadline_plan::{ListLines, Plan};
 use loadline_reactor::monotonic_ns;
+use loadline_record::Distribution;
 use std::io;
 use std::ops::Range;
 use std::process::Command;
@@ -36,12 +38,22 @@ pub struct Users {
     pub tallies: Option<TallyCodec>,
 }
 
+/// How the machines of a run share its work.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machines {
+    /// What becomes of the load of a machine that is lost.
+    pub on_loss: OnLoss,
+    /// The groups in which reports are joined on the way.
+    pub grouping: Grouping,
+}
+
 /// A run on several processes of this machine.
 #[derive(Debug)]
 pub struct Processes {
     /// The run, with the merged reports of all processes.
     pub run: Run,
     agents: Vec<String>,
+    groups: Vec<Arc<Group>>,
     /// Those that have joined, as they come.
     joined: Option<Receiver<Newcomer>>,
     is_over: Arc<AtomicBool>,
@@ -66,12 +78,26 @@ impl Processes {
         let name = |process: u32| format!("process {process} of {processes}");
         let lines = (1..=processes).map(|process| pipes::start(name(process), program()));
         let lines = lines.collect::<io::Result<Vec<Line>>>()?;
-        Processes::start_on(plan, lines, detail, users, OnLoss::Keep, None)
+        let alone = Grouping {
+            most_alone: usize::MAX,
+            ..Grouping::default()
+        };
+        Processes::start_on(
+            plan,
+            lines,
+            detail,
+            users,
+            &Machines {
+                grouping: alone,
+                on_loss: OnLoss::Keep,
+            },
+            None,
+        )
     }
 
     /// Starts a run of this plan in as many parts as there are lines, and begins its load: once the
     /// message with its begin must have reached each of them. Blocks until the load has begun. With
-    /// a recruiter, others may join an open load while it lasts.
+    /// a recruiter, others may join the load while it lasts.
     ///
     /// # Errors
     /// If a part can't begin; the processes of the others are ended then.
@@ -80,7 +106,7 @@ impl Processes {
         lines: Vec<Line>,
         detail: Detail,
         users: &Users,
-        on_loss: OnLoss,
+        machines: &Machines,
         recruiter: Option<Recruiter>,
     ) -> Result<Processes, StartError> {
         let inlet = Arc::new(OnceLock::new());
@@ -90,9 +116,21 @@ impl Processes {
         let shares: Vec<Range<u32>> = shares(plan.threads, of).collect();
         let head_start_ns = lines.iter().map(|line| line.head_start_ns).max();
         let head_start_ns = head_start_ns.unwrap_or(0);
-        let handover = Handover::new(plan, on_loss, lines.len(), head_start_ns);
+        let handover = Handover::new(plan, machines.on_loss, lines.len(), head_start_ns);
         let tallies = users.tallies.as_ref();
-        let mut links = links(plan, lines, tallies, &handover, &inlet, &send);
+        let grounds = Grounds {
+            scenarios: plan.scenarios.len().max(1),
+            tallies: users.tallies.clone(),
+            inlet: Arc::clone(&inlet),
+        };
+        let groups = groups(&shares, machines.grouping, &grounds);
+        let common = Common {
+            plan,
+            tallies,
+            handover: &handover,
+            groups: &groups,
+        };
+        let mut links = links(&common, lines, &inlet, &send);
         drop(send);
         links
             .iter_mut()
@@ -103,8 +141,13 @@ impl Processes {
             begin_ns,
             length_ns: ready.length_ns,
         };
-        let (run, run_inlet) = Run::of_parts(plan, &shares, ready, begin_ns);
+        let members = match groups.is_empty() {
+            true => shares,
+            false => groups.iter().map(|group| group.workers()).collect(),
+        };
+        let (run, run_inlet) = Run::of_parts(plan, &members, ready, begin_ns);
         let run_inlet = inlet.get_or_init(|| run_inlet).clone();
+        groups.iter().for_each(|group| group.supervise(&mut links));
         for link in &mut links {
             link.tell_loss(&run_inlet);
             link.start(course, Before::default());
@@ -127,6 +170,7 @@ impl Processes {
         });
         let supervision = Supervision {
             links,
+            groups: groups.clone(),
             allotments: Allotments::new(plan),
             takeovers: Vec::new(),
             changes: Vec::new(),
@@ -138,6 +182,7 @@ impl Processes {
         Ok(Processes {
             run,
             agents,
+            groups,
             joined: Some(joined),
             is_over,
             guard: Some(guard),
@@ -150,6 +195,21 @@ impl Processes {
         &self.agents
     }
 
+    /// Returns the response times of each part, in their order. Of parts whose reports others have
+    /// joined, they come with the end, and are those since the last loss of such an agent.
+    pub fn response_times_of_parts(&self) -> Vec<Distribution> {
+        let members = self.run.response_times_of_parts();
+        let Some(first_alone) = self.groups.last().map(|group| group.after()) else {
+            return members;
+        };
+        let in_groups = self
+            .groups
+            .iter()
+            .flat_map(|group| group.all_response_times());
+        let alone = members.into_iter().skip(first_alone as usize);
+        in_groups.chain(alone).collect()
+    }
+
     /// Returns the agents that have joined since the last call.
     pub fn newcomers(&mut self) -> Vec<Newcomer> {
         let joined = self.joined.iter().flat_map(Receiver::try_iter);
@@ -160,16 +220,35 @@ impl Processes {
     }
 }
 
-/// Starts to read the lines of the parts of a run, which share its workers. Their tallies have this
-/// codec; the results of their starts are sent to `started`.
+/// What the parts of a run have in common.
+pub(crate) struct Common<'a> {
+    pub(crate) plan: &'a Plan,
+    /// The codec of their tallies, if they have any.
+    pub(crate) tallies: Option<&'a TallyCodec>,
+    pub(crate) handover: &'a Handover,
+    /// The groups of the parts, if they have any.
+    pub(crate) groups: &'a [Arc<Group>],
+}
+
+/// Creates the groups of parts with these workers.
+fn groups(parts: &[Range<u32>], grouping: Grouping, grounds: &Grounds) -> Vec<Arc<Group>> {
+    let groups = grouping.groups(parts.len()).into_iter().enumerate();
+    let group = |(number, own): (usize, Range<u32>)| {
+        let workers = parts[own.start as usize..own.end as usize].to_vec();
+        Arc::new(Group::new(number, own, workers, grounds))
+    };
+    groups.map(group).collect()
+}
+
+/// Starts to read the lines of the parts of a run, which share its workers. The results of their
+/// starts are sent to `started`.
 pub(crate) fn links(
-    plan: &Plan,
+    common: &Common<'_>,
     lines: Vec<Line>,
-    tallies: Option<&TallyCodec>,
-    handover: &Handover,
     inlet: &Arc<OnceLock<Inlet>>,
     started: &Sender<(u32, Started)>,
 ) -> Vec<Link> {
+    let plan = common.plan;
     let shares = shares(plan.threads, lines.len() as u32);
     let parts = (0..).zip(shares).zip(lines);
     let link = |((index, workers), line): ((u32, Range<u32>), Line)| {
@@ -179,8 +258,9 @@ pub(crate) fn links(
             workers,
             threads: plan.threads,
             scenarios: plan.scenarios.len().max(1),
-            tallies: tallies.cloned(),
-            handover: handover.clone(),
+            tallies: common.tallies.cloned(),
+            handover: common.handover.clone(),
+            group: common.groups.iter().find(|group| group.has(index)).cloned(),
         };
         Link::new(line, part, Arc::clone(inlet), started.clone())
     };

@@ -9,15 +9,15 @@
 use crate::bodies::Bodies;
 use crate::child::{ChildError, ToCoordinator};
 use crate::frame::{Frame, read_block, write_block};
-use crate::line::{Line, Remote, Sink, Source};
-use crate::link::SILENCE_TIMEOUT;
+use crate::line::{Line, Sink, Source};
 use crate::message::{FromChild, Job, PROTOCOL, ToChild};
+use crate::watched::{Silence, Watched, lock};
 use loadline_engine::Detail;
 use loadline_plan::Plan;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Sockets {
     fn pass(&mut self, frame: &Frame) -> io::Result<()> {
         match frame {
             Frame::Script(message) => write_block(message, &mut self.messages),
-            Frame::Message(_) | Frame::Report(_) => {
+            Frame::Message(_) | Frame::Report(_) | Frame::Agent(_) | Frame::Merged(_) => {
                 // Without a record, or after its end, nobody reads reports.
                 let _ = frame.write(&mut self.reports);
                 Ok(())
@@ -62,24 +62,9 @@ impl Sockets {
 pub struct Relay(Arc<Mutex<State>>);
 
 struct State {
-    remote: Box<dyn Remote>,
-    /// The number of frames received.
-    heard: u64,
-    /// The reason why the part ended, or was ended.
-    reason: Option<String>,
+    watched: Watched,
     /// True once nothing more is received.
     is_over: bool,
-}
-
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl State {
-    fn end_for(&mut self, reason: String) {
-        self.reason.get_or_insert(reason);
-        self.remote.kill();
-    }
 }
 
 impl Relay {
@@ -98,9 +83,7 @@ impl Relay {
         sockets.reports.set_write_timeout(Some(REPORT_TIMEOUT))?;
         sink(Frame::of(&assignment(job))?);
         let state = Arc::new(Mutex::new(State {
-            remote,
-            heard: 0,
-            reason: None,
+            watched: Watched::new(remote),
             is_over: false,
         }));
         let messages = sockets.messages.try_clone()?;
@@ -114,16 +97,16 @@ impl Relay {
 
     /// Ends the process of the part at once.
     pub fn kill(&self) {
-        lock(&self.0).end_for("was ended".to_owned());
+        lock(&self.0).watched.end_for("was ended".to_owned());
     }
 
     /// Returns how the part ended, as the rest of a sentence; `None` while it runs.
     pub fn ending(&self) -> Option<String> {
         let mut state = lock(&self.0);
-        let reason = state.reason.clone();
+        let reason = state.watched.reason.clone();
         match (state.is_over, reason) {
             (true, Some(reason)) => Some(reason),
-            (true, None) => state.remote.ending(),
+            (true, None) => state.watched.remote.ending(),
             (false, _) => None,
         }
     }
@@ -137,7 +120,7 @@ impl std::fmt::Debug for Relay {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        lock(&self.0).remote.kill();
+        lock(&self.0).watched.remote.kill();
     }
 }
 
@@ -164,9 +147,9 @@ fn pass_messages(mut from: UnixStream, mut sink: Sink) {
 /// Passes on what a part sends until its end.
 fn listen(mut source: Box<dyn Source>, mut sockets: Sockets, state: &Mutex<State>) {
     while let Ok(Some(frame)) = source.next() {
-        lock(state).heard += 1;
+        lock(state).watched.heard += 1;
         if let Err(reason) = take(&frame, &mut sockets) {
-            lock(state).end_for(reason);
+            lock(state).watched.end_for(reason);
             break;
         }
     }
@@ -195,24 +178,16 @@ fn take(frame: &Frame, sockets: &mut Sockets) -> Result<(), String> {
     sockets.pass(frame).map_err(unreadable)
 }
 
-/// Ends a part that is silent for too long. Waits are added up, because a coordinator that was
-/// stopped itself has received nothing either.
+/// Ends a part that is silent for too long.
 fn miss_if_silent(state: &Mutex<State>) {
-    let (mut heard, mut silent) = (0, Duration::ZERO);
+    let mut silence = Silence::default();
     loop {
         thread::sleep(POLL_INTERVAL);
         let mut state = lock(state);
-        if state.is_over || state.reason.is_some() {
+        if state.is_over || state.watched.reason.is_some() {
             return;
         }
-        silent += POLL_INTERVAL;
-        if std::mem::replace(&mut heard, state.heard) != state.heard {
-            silent = Duration::ZERO;
-        }
-        if silent >= SILENCE_TIMEOUT {
-            let seconds = SILENCE_TIMEOUT.as_secs();
-            state.end_for(format!("said nothing for {seconds} s and was ended"));
-        }
+        silence.miss(&mut state.watched, POLL_INTERVAL);
     }
 }
 

@@ -1,11 +1,13 @@
 //! The coordinator's guard while a run lasts: forwards commands, ends silent children, and sends
 //! all of them who takes over what, or joins.
 
+use crate::group::Group;
 use crate::link::Link;
 use crate::message::Command;
 use crate::newcomers::Newcomers;
 use loadline_engine::{Allotments, Change, Inlet, Order, TakeOver};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +19,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// The parts of a run, and what all of them have received.
 pub(crate) struct Supervision {
     pub(crate) links: Vec<Link>,
+    /// The groups in which their reports are joined, if there are any.
+    pub(crate) groups: Vec<Arc<Group>>,
     pub(crate) allotments: Allotments,
     pub(crate) takeovers: Vec<TakeOver>,
     pub(crate) changes: Vec<Change>,
@@ -35,6 +39,9 @@ impl Supervision {
             self.links
                 .iter_mut()
                 .for_each(|link| link.miss_if_silent(POLL_INTERVAL));
+            for group in &self.groups {
+                group.supervise(&mut self.links);
+            }
             self.hand_on_lost();
             self.admit();
         }

@@ -35,14 +35,14 @@ pub struct Change {
 /// A change of the workers that share the load. What lost workers would have sent is taken over by
 /// others, each of which has an equal part: of the arrivals of an open load, of the users of a
 /// closed one, who are new users there. With workers that join, all have equal parts of the
-/// arrivals.
+/// arrivals or users.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakeOver {
     /// The instant from which it applies, like that of a [`Change`].
     pub at_ns: u64,
     /// The workers that are lost.
     pub lost: Range<u32>,
-    /// The workers that join an open load.
+    /// The workers that join.
     #[serde(default)]
     pub joined: Range<u32>,
     /// The workers that take it over, rising, those that join included.

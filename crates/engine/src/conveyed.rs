@@ -43,6 +43,9 @@ pub enum ConveyError {
     /// The report is on a scenario that the plan does not have.
     #[error("a report is on scenario {0}, which does not exist")]
     Scenario(usize),
+    /// The report is on a part that its group does not have.
+    #[error("a report is on part {0} of a group, which does not exist")]
+    Part(usize),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,7 +55,7 @@ struct Conveyed {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-enum ConveyedNews {
+pub(crate) enum ConveyedNews {
     Intervals(Vec<(usize, ConveyedInterval)>),
     Tally {
         scenario: usize,
@@ -70,7 +73,7 @@ enum ConveyedNews {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct ConveyedInterval {
+pub(crate) struct ConveyedInterval {
     snapshot: CarriedSnapshot,
     tally: Option<Vec<u8>>,
     followed_ns: u64,
@@ -79,8 +82,9 @@ struct ConveyedInterval {
     gone: Gone,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct ConveyedDone {
+/// The end of a member in transfer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ConveyedDone {
     complete: bool,
     stopped: bool,
     unfinished: CarriedUnfinished,
@@ -239,7 +243,7 @@ impl ReportReader {
 }
 
 impl ConveyedDone {
-    fn of(done: &Done) -> Self {
+    pub(crate) fn of(done: &Done) -> Self {
         ConveyedDone {
             complete: done.complete,
             stopped: done.stopped,
@@ -249,7 +253,7 @@ impl ConveyedDone {
         }
     }
 
-    fn done(self) -> Result<Done, ConveyError> {
+    pub(crate) fn done(self) -> Result<Done, ConveyError> {
         Ok(Done {
             complete: self.complete,
             stopped: self.stopped,

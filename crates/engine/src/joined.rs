@@ -9,6 +9,7 @@ use crate::lost::WorkerFailure;
 use crate::report::{Done, Gone, Interval, Report};
 use crate::tally::AnyTally;
 use loadline_record::Distribution;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -20,6 +21,27 @@ pub(crate) struct Joined {
     has_ended: bool,
     /// The response times of each member, if they are compared.
     response: Option<Vec<Distribution>>,
+    /// The members whose intervals are in the last one that was joined, if they are noted.
+    taken: Option<Vec<Taken>>,
+}
+
+/// What a member has reported up to an interval that is joined: who joins the next ones need not
+/// know more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Standing {
+    /// Its workers that have finished.
+    pub(crate) gone: Gone,
+    /// The requests in flight at the end of the interval.
+    pub(crate) in_flight: u64,
+}
+
+/// The part of a member in a joined interval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Taken {
+    pub(crate) member: usize,
+    pub(crate) standing: Standing,
+    /// The starts of a closed load that its users took in the interval.
+    pub(crate) begun: u64,
 }
 
 /// A member, and what it has reported.
@@ -31,6 +53,8 @@ struct Member {
     gone: Gone,
     /// The requests in flight at the end of the last interval that it reported.
     in_flight: u64,
+    /// The same of the last interval that was joined.
+    joined_in_flight: u64,
     /// The begin of its first interval, in nanoseconds from the run's zero: it has joined then.
     from_ns: u64,
 }
@@ -43,6 +67,7 @@ impl Member {
             done: None,
             gone: Gone::default(),
             in_flight: 0,
+            joined_in_flight: 0,
             from_ns: 0,
         }
     }
@@ -105,7 +130,57 @@ impl Joined {
             failures: Vec::new(),
             has_ended: false,
             response: None,
+            taken: None,
         }
+    }
+
+    /// Returns the same reports, which note the members whose intervals are joined.
+    pub(crate) fn with_members_noted(self) -> Self {
+        Joined {
+            taken: Some(Vec::new()),
+            ..self
+        }
+    }
+
+    /// Returns the members whose intervals are in the last one that was joined, if they are noted.
+    pub(crate) fn take_members(&mut self) -> Vec<Taken> {
+        self.taken.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Continues with a member whose earlier reports were joined elsewhere, all of them if it has
+    /// ended.
+    pub(crate) fn resume(&mut self, member: usize, standing: Standing, done: Option<Done>) {
+        let own = &mut self.members[member];
+        own.in_flight = standing.in_flight;
+        own.joined_in_flight = standing.in_flight;
+        own.gone = standing.gone;
+        if let Some(done) = done {
+            self.take(member, Report::Done(done));
+        }
+    }
+
+    /// Marks a member as lost, unless it has ended. Its intervals that wait for those of others are
+    /// left out, so that nothing of it follows. Returns true if it had not ended.
+    pub(crate) fn cut_off(&mut self, member: usize, failure: &WorkerFailure) -> bool {
+        let own = &mut self.members[member];
+        let is_cut_off = own.done.is_none();
+        if is_cut_off {
+            own.waiting.clear();
+            own.in_flight = own.joined_in_flight;
+            self.take(member, Report::Lost(failure.clone()));
+        }
+        is_cut_off
+    }
+
+    /// Returns the end of a member all of whose intervals are joined.
+    pub(crate) fn end_of(&self, member: usize) -> Option<&Done> {
+        let member = &self.members[member];
+        member.done.as_ref().filter(|_| member.is_over())
+    }
+
+    /// Has this end of all members returned already, elsewhere.
+    pub(crate) fn has_ended_elsewhere(&mut self) {
+        self.has_ended = true;
     }
 
     /// Returns the same reports, of which the response times of each member are kept.
@@ -162,11 +237,16 @@ impl Joined {
                 self.add_failures(&done.failures);
                 self.members[member].done = Some(done);
             }
-            Report::Log(_) | Report::Slow(_) | Report::Tally(_) | Report::Joined { .. } => {}
+            Report::Log(_)
+            | Report::Slow(_)
+            | Report::Tally(_)
+            | Report::Failed(_)
+            | Report::Joined { .. } => {}
         }
     }
 
-    fn add_failures(&mut self, failures: &[WorkerFailure]) {
+    /// Adds the reasons why workers were lost.
+    pub(crate) fn add_failures(&mut self, failures: &[WorkerFailure]) {
         for failure in failures {
             if !self.failures.contains(failure) {
                 self.failures.push(failure.clone());
@@ -207,6 +287,10 @@ impl Joined {
                 response[index].merge(&part.snapshot.times.response);
             }
             member.gone.clone_from(&part.gone);
+            member.joined_in_flight = part.snapshot.counts.in_flight + part.gone.in_flight;
+            if let Some(taken) = &mut self.taken {
+                taken.push(Taken::of(index, &part));
+            }
             match &mut joined {
                 Some(joined) => joined.join(part),
                 None => joined = Some(part),
@@ -239,6 +323,19 @@ impl Joined {
         };
         ends().for_each(|done| all.unfinished.merge(&done.unfinished));
         Some(all)
+    }
+}
+
+impl Taken {
+    fn of(member: usize, part: &Interval) -> Self {
+        Taken {
+            member,
+            standing: Standing {
+                gone: part.gone.clone(),
+                in_flight: part.snapshot.counts.in_flight + part.gone.in_flight,
+            },
+            begun: part.begun,
+        }
     }
 }
 

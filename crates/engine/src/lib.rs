@@ -73,7 +73,8 @@
 //!   `worker/backlog.rs`, `lost.rs`
 //! - what workers report: `report.rs`; how it is merged `joined.rs`, `merger.rs`; a process with
 //!   some of the workers `run_part.rs`, its reports `part_reports.rs`, how they are sent
-//!   `conveyed.rs`; what leaves a run `event.rs`; what a scenario counts by itself `tally.rs`;
+//!   `conveyed.rs`, joined with those of others on the way `grouped.rs`, kept until they are counted
+//!   `kept_reports.rs`; what leaves a run `event.rs`; what a scenario counts by itself `tally.rs`;
 //!   the slowest requests `slowest.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
@@ -97,10 +98,12 @@ mod event;
 mod exchange;
 mod failure;
 mod gathering;
+mod grouped;
 mod http2;
 mod interval_times;
 mod iteration;
 mod joined;
+mod kept_reports;
 mod launch;
 mod lingering;
 mod local_workers;
@@ -145,7 +148,9 @@ pub use driven::DrivenWorker;
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, Tick};
 pub use exchange::{Conversation, Ending, Interruption, Opening, Protocol};
+pub use grouped::{GroupCounted, GroupNews, GroupReader, GroupReports, PartTold};
 pub use iteration::Iteration;
+pub use kept_reports::KeptReports;
 pub use launch::Launch;
 pub use loadline_transport::{Agreed, Blocked, Traffic};
 pub use local_workers::Readiness;

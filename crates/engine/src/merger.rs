@@ -77,6 +77,11 @@ impl Merger {
     pub(crate) fn take(&mut self, member: usize, scenario: usize, report: Report) {
         match report {
             Report::Lost(failure) => self.lose(member, &failure),
+            Report::Failed(failure) => {
+                for scenario in &mut self.scenarios {
+                    scenario.joined.add_failures(std::slice::from_ref(&failure));
+                }
+            }
             Report::Joined { workers, from_ns } => {
                 for scenario in &mut self.scenarios {
                     scenario.joined.join(member, workers.clone(), from_ns);

@@ -21,6 +21,9 @@ pub(crate) struct Pacer {
     /// The worker's share of the arrivals, and the instant of the last one that it took over.
     share: RefCell<Stripes>,
     taken_over_ns: Cell<u64>,
+    /// The shares in the users of a closed load that the worker has one after the other, each with
+    /// its first instant.
+    deals: RefCell<Vec<(u64, Stripes)>>,
     /// The end of the load: there is no start at or after this instant.
     pub(crate) end_ns: u64,
     /// The time after the end in which iterations may continue.
@@ -114,6 +117,7 @@ impl Pacer {
             .map(|limit| starts_of(limit, plan, stripe));
         Pacer {
             kind,
+            deals: RefCell::new(vec![(0, own.clone())]),
             share: RefCell::new(own),
             taken_over_ns: Cell::new(0),
             end_ns: end_ns(plan),
@@ -186,6 +190,9 @@ impl Pacer {
     /// taken have to be [given back](Self::give_back) and taken again.
     pub(crate) fn take_over(&self, at_ns: u64, share: Stripes) {
         let Kind::Open { arrivals, load, .. } = &self.kind else {
+            if let Some((_, last)) = self.deals.borrow_mut().last_mut() {
+                last.clone_from(&share);
+            }
             self.share.replace(share);
             self.void_from(at_ns);
             return;
@@ -206,6 +213,35 @@ impl Pacer {
         self.share.replace(share);
         self.taken_over_ns.set(at_ns);
         self.void_from(at_ns);
+    }
+
+    /// Makes this the share in the users of a closed load from this instant on, because others have
+    /// joined: users that are in it no more end there, and new ones begin.
+    pub(crate) fn deal(&self, at_ns: u64, share: Stripes) {
+        self.deals.borrow_mut().push((at_ns, share.clone()));
+        self.share.replace(share);
+        self.void_from(at_ns);
+    }
+
+    /// Returns from when on and until when a user of a closed load is this worker's: at this
+    /// instant, or after it.
+    fn own_time(&self, user: u32, now_ns: u64) -> Option<(u64, u64)> {
+        let deals = self.deals.borrow();
+        if deals.len() == 1 {
+            return Some((0, u64::MAX));
+        }
+        let ends = deals.iter().skip(1).map(|(from_ns, _)| *from_ns);
+        let mut from_ns = None;
+        for ((begin_ns, share), end_ns) in deals.iter().zip(ends.chain([u64::MAX])) {
+            if !share.contains(user.into()) {
+                if let Some(from_ns) = from_ns.take().filter(|_| *begin_ns > now_ns) {
+                    return Some((from_ns, *begin_ns));
+                }
+            } else if end_ns > now_ns || from_ns.is_some() {
+                from_ns.get_or_insert(*begin_ns);
+            }
+        }
+        from_ns.map(|from_ns| (from_ns, u64::MAX))
     }
 
     /// Returns the worker's share of the arrivals, or of the users' numbers.
@@ -280,13 +316,26 @@ impl Pacer {
                 to_ns: Some(end_ns.saturating_add(self.graceful_ns)),
             });
         };
+        let Some((own_from_ns, own_to_ns)) = self.own_time(user, now_ns) else {
+            return NextWindow::Nothing;
+        };
         let windows = users.borrow().windows(user);
         let in_load = |own_ns: u64| own_ns.saturating_add(self.lead_ns);
         let mut windows = windows.into_iter().map(|window| Window {
-            from_ns: in_load(window.from_ns),
-            to_ns: Some(window.to_ns.map_or(u64::MAX, in_load).min(end_ns)),
+            from_ns: in_load(window.from_ns).max(own_from_ns),
+            to_ns: Some(
+                window
+                    .to_ns
+                    .map_or(u64::MAX, in_load)
+                    .min(end_ns)
+                    .min(own_to_ns),
+            ),
         });
-        match windows.find(|window| window.to_ns > Some(now_ns)) {
+        let follows = |window: &Window| {
+            let to_ns = window.to_ns;
+            to_ns > Some(now_ns) && to_ns > Some(window.from_ns)
+        };
+        match windows.find(follows) {
             Some(window) if window.from_ns < end_ns => NextWindow::Is(window),
             _ if self.is_paused.get() && now_ns < end_ns => NextWindow::Paused,
             _ => NextWindow::Nothing,

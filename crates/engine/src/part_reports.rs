@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A report of a part of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PartReport(pub(crate) PartNews);
 
 /// What a part reports.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum PartNews {
     /// The next interval of each scenario, by its number, that has not ended.
     Intervals(Vec<(usize, Interval)>),
@@ -49,6 +49,28 @@ impl PartReport {
             | PartNews::Slow(_)
             | PartNews::Done { .. } => None,
         }
+    }
+
+    /// Returns the report as another part with one worker, of this number, would have sent it: for
+    /// simulations of many parts.
+    #[must_use]
+    pub fn of_worker(mut self, worker: u32) -> Self {
+        match &mut self.0 {
+            PartNews::Intervals(intervals) => {
+                for (_, interval) in intervals {
+                    let workers = std::mem::take(&mut interval.snapshot.workers);
+                    let renumbered = workers.into_values().map(|times| (worker, times));
+                    interval.snapshot.workers = renumbered.collect();
+                    interval.gone.workers.fill(worker);
+                    for change in &mut interval.changes {
+                        change.worker = worker;
+                    }
+                }
+            }
+            PartNews::Log { worker: own, .. } => *own = worker,
+            PartNews::Tally { .. } | PartNews::Slow(_) | PartNews::Done { .. } => {}
+        }
+        self
     }
 
     /// Returns the starts of closed loads that its users took since its last report, each with the
@@ -144,8 +166,8 @@ impl PartReports {
             // The worker was given up, and its report is too late.
             Report::Tally(_) => {}
             Report::Lost(failure) => self.lose(worker, &failure),
-            // Workers of a part are there from its beginning.
-            Report::Joined { .. } => {}
+            // Workers of a part are there from its beginning, and lost there.
+            Report::Joined { .. } | Report::Failed(_) => {}
             Report::Interval(_) | Report::Done(_) => {
                 self.scenarios[scenario].joined.take(member, report);
             }

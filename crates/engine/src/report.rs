@@ -32,6 +32,8 @@ pub(crate) enum Report {
     Done(Done),
     /// The last report of a member that did not reach the end.
     Lost(WorkerFailure),
+    /// The loss of workers whose reports another member joins, and ends.
+    Failed(WorkerFailure),
     /// The first report of a member that joins the run with these workers: its intervals count from
     /// this instant on, in nanoseconds from the run's zero.
     Joined {

@@ -239,7 +239,11 @@ impl Run {
             Report::Slow(requests) => Some(Event::Slow(requests)),
             // The report of a member that was given up is too late, like its intervals.
             Report::Tally(tally) => (!self.merger.is_done(member)).then_some(Event::Tally(tally)),
-            Report::Interval(_) | Report::Done(_) | Report::Lost(_) | Report::Joined { .. } => {
+            Report::Interval(_)
+            | Report::Done(_)
+            | Report::Lost(_)
+            | Report::Failed(_)
+            | Report::Joined { .. } => {
                 self.merger.take(member, scenario, report);
                 None
             }
@@ -303,6 +307,15 @@ impl Inlet {
             member: part,
             scenario: 0,
             report: Report::Lost(failure),
+        });
+    }
+
+    /// Reports the loss of workers of a part that ends their reports itself.
+    pub fn fail_in_part(&self, part: usize, failure: WorkerFailure) {
+        self.tell(MemberReport {
+            member: part,
+            scenario: 0,
+            report: Report::Failed(failure),
         });
     }
 

@@ -5,6 +5,7 @@
 //! invariants of all runs are checked for each run.
 
 pub(crate) mod at_once;
+mod in_groups;
 mod in_parts;
 mod mix;
 pub(crate) mod plans;
@@ -29,6 +30,7 @@ mod http2;
 mod http2_faults;
 pub(crate) mod http2_server;
 mod interrupted;
+mod joined_workers;
 mod late;
 mod open;
 mod order;

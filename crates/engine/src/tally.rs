@@ -7,8 +7,8 @@
 //! the encoding of postcard; the reader of its reports names the type by a [`TallyCodec`].
 
 use loadline_record::Snapshot;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::any::{Any, type_name};
 use std::fmt;
 use std::sync::Arc;
@@ -138,6 +138,17 @@ impl fmt::Debug for AnyTally {
 /// A function that decodes a tally.
 type Decode = dyn Fn(&[u8]) -> Result<AnyTally, TallyError> + Send + Sync;
 
+/// Encoded tallies that are carried by a process that does not know their type. They are added up
+/// by the reader.
+#[derive(Clone, Serialize, Deserialize)]
+struct Sealed(Vec<Vec<u8>>);
+
+impl Tally for Sealed {
+    fn merge(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+}
+
 /// Decodes tallies of one type that another process sent.
 #[derive(Clone)]
 pub struct TallyCodec(Arc<Decode>);
@@ -161,6 +172,26 @@ impl TallyCodec {
         }))
     }
 
+    /// Returns the codec of a process that only passes on tallies, whatever their type.
+    pub(crate) fn sealing() -> Self {
+        TallyCodec(Arc::new(|bytes| {
+            Ok(AnyTally::new(Sealed(vec![bytes.to_vec()])))
+        }))
+    }
+
+    /// Returns the codec of what is passed on so: the sum of this codec's tallies.
+    pub(crate) fn of_sealed(&self) -> Self {
+        let each = self.clone();
+        TallyCodec(Arc::new(move |bytes| {
+            let Sealed(sealed) = postcard::from_bytes(bytes)?;
+            let mut sum = None;
+            for tally in &sealed {
+                AnyTally::add(&mut sum, Some(each.decode(tally)?));
+            }
+            sum.ok_or(TallyError::Unexpected)
+        }))
+    }
+
     /// Decodes a tally that another process [encoded](AnyTally::encode).
     ///
     /// # Errors
@@ -179,7 +210,6 @@ impl fmt::Debug for TallyCodec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde::Deserialize;
 
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     struct Counted(Vec<u32>);
@@ -218,6 +248,19 @@ mod tests {
         assert_eq!(came.get(), Some(&Counted(vec![7])));
         let refused = TallyCodec::of::<Counted>().decode(&sent[..1]);
         assert!(matches!(refused, Err(TallyError::Encoding(_))));
+    }
+
+    #[test]
+    fn tallies_add_up_behind_one_who_does_not_know_them() {
+        let mut sum = None;
+        for part in [vec![1, 2], vec![3]] {
+            let bytes = AnyTally::new(Counted(part)).encode().expect("bytes");
+            let sealed = TallyCodec::sealing().decode(&bytes).expect("bytes");
+            AnyTally::add(&mut sum, Some(sealed));
+        }
+        let bytes = sum.expect("a sum").encode().expect("bytes");
+        let came = TallyCodec::of::<Counted>().of_sealed().decode(&bytes);
+        assert_eq!(came.expect("a sum").get(), Some(&Counted(vec![1, 2, 3])));
     }
 
     #[test]

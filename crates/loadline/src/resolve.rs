@@ -24,8 +24,8 @@ use crate::web::Web;
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
-use loadline_runner::Watch;
 use loadline_runner::preflight::{Overwriting, refuse_overwriting};
+use loadline_runner::{Watch, may_be_joined};
 use loadline_verdict::{Goal, Impossible};
 use std::fs::File;
 use std::io::{self, Read};
@@ -170,14 +170,13 @@ fn on_agents(
     Ok((flags, surroundings))
 }
 
-/// Refuses agents that join where there are no arrivals that they could take over.
-fn refuse_elastic_users(flags: &RunFlags, plan: &Plan) -> Result<(), Error> {
-    let parts = plan.parts();
-    let is_open = |part: &Plan| part.load.shape.is_open() && part.script.is_none();
-    match flags.machines.elastic && !parts.iter().all(is_open) {
+/// Refuses agents that join where there is nothing that they could take over.
+fn refuse_elastic(flags: &RunFlags, plan: &Plan) -> Result<(), Error> {
+    match flags.machines.elastic && !may_be_joined(plan) {
         true => Err(Error::Flags(
-            "--elastic gives agents that come later a share of the arrivals; users and scripts \
-             have none to give: give a rate (-r) and no script, or leave it out."
+            "--elastic gives agents that come later a share of the arrivals, or of the users; a \
+             script and a number of requests without a rate have none to give: give a rate (-r) \
+             or a duration (-d) and no script, or leave it out."
                 .to_owned(),
         )),
         false => Ok(()),
@@ -373,7 +372,7 @@ fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, 
     plan.threads = asked.unwrap_or_else(|| threads(&plan, surroundings.cores));
     plan.validate().map_err(|error| in_words_of(flags, error))?;
     Goal::of(&plan)?;
-    refuse_elastic_users(flags, &plan)?;
+    refuse_elastic(flags, &plan)?;
     Ok(plan)
 }
 

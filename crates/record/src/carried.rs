@@ -10,6 +10,7 @@
 
 mod bits;
 mod counts;
+mod distribution;
 mod error;
 mod metrics;
 mod names;
@@ -18,11 +19,12 @@ mod times;
 mod traced;
 mod unfinished;
 
+pub use distribution::CarriedDistribution;
 pub use error::CarryError;
 pub use names::{CarriedNames, KnownNames, SentNames};
 pub use unfinished::CarriedUnfinished;
 
-use self::counts::PackedCounts;
+pub(crate) use self::counts::PackedCounts;
 use self::metrics::CarriedMetrics;
 use self::series::CarriedSeries;
 use self::times::CarriedTimes;
@@ -151,7 +153,7 @@ impl CarriedWorker {
             cpu_ns: times.cpu_ns,
             polled_ns: times.polled_ns,
             queued_ns: times.queued_ns,
-            loop_iterations: PackedCounts::of(&times.loop_iterations),
+            loop_iterations: times.loop_iterations.packed(),
             stalled_ns: times.stalled_ns,
             answered: times.answered,
             connections: times.connections,
@@ -168,7 +170,7 @@ impl CarriedWorker {
             cpu_ns: self.cpu_ns,
             polled_ns: self.polled_ns,
             queued_ns: self.queued_ns,
-            loop_iterations: self.loop_iterations.distribution()?,
+            loop_iterations: self.loop_iterations.sparse()?,
             stalled_ns: self.stalled_ns,
             answered: self.answered,
             connections: self.connections,

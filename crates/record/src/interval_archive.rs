@@ -4,10 +4,11 @@
 //! removed from every figure, and a histogram for each second would take too much memory: so an
 //! [`IntervalArchive`] stores the run in at most 128 stretches, whose histograms are packed.
 
+use crate::carried::PackedCounts;
 use crate::distribution::PackedDistribution;
 use crate::{
-    Arrivals, Busiest, Distribution, Halving, Header, Pattern, Segment, Snapshot, Summary, Times,
-    Transient, Uncut, WorkerTimes,
+    Arrivals, Busiest, Halving, Header, Pattern, Segment, Snapshot, SparseDistribution, Summary,
+    Times, Transient, Uncut, WorkerTimes,
 };
 use std::collections::BTreeMap;
 
@@ -80,7 +81,7 @@ struct Packed {
     /// The times, in the order of [`Times::each`].
     times: [PackedDistribution; Times::KINDS],
     /// The loop iterations of each worker.
-    loop_iterations: BTreeMap<u32, PackedDistribution>,
+    loop_iterations: BTreeMap<u32, PackedCounts>,
 }
 
 impl Archived {
@@ -143,14 +144,15 @@ impl Packed {
             *times = packed.unpacked();
         }
         for (worker, packed) in &self.loop_iterations {
-            snapshot.workers.entry(*worker).or_default().loop_iterations = packed.unpacked();
+            let own = snapshot.workers.entry(*worker).or_default();
+            own.loop_iterations = packed.sparse().expect("what was packed can be unpacked");
         }
     }
 }
 
 fn without_distributions(interval: &Snapshot) -> Snapshot {
     let bare = |times: &WorkerTimes| WorkerTimes {
-        loop_iterations: Distribution::default(),
+        loop_iterations: SparseDistribution::default(),
         cores: times.cores.clone(),
         ..*times
     };

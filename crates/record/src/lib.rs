@@ -79,6 +79,7 @@ mod saved;
 mod slow_request;
 mod snapshot;
 mod socket_errors;
+mod sparse_distribution;
 mod summary;
 mod traced;
 mod transient;
@@ -93,7 +94,8 @@ pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
 pub use busiest::{Busiest, Stretch};
 pub use carried::{
-    CarriedNames, CarriedSnapshot, CarriedUnfinished, CarryError, KnownNames, SentNames,
+    CarriedDistribution, CarriedNames, CarriedSnapshot, CarriedUnfinished, CarryError, KnownNames,
+    SentNames,
 };
 pub use censored::{Bounded, Censored, Step};
 pub use declared::DeclaredCheck;
@@ -120,6 +122,7 @@ pub use saved::{
 pub use slow_request::SlowRequest;
 pub use snapshot::{Counts, Failures, Snapshot, Times};
 pub use socket_errors::SocketErrors;
+pub use sparse_distribution::SparseDistribution;
 pub use summary::{Ended, Quantiles, Row, Summary};
 pub use traced::{SLOWEST, Trace, Traced, TracedRequest};
 pub use transient::{Transient, Uncut};

@@ -1,6 +1,6 @@
 //! The use of time by a worker's thread, and its output: the generator measures itself.
 
-use crate::{Counts, Distribution};
+use crate::{Counts, SparseDistribution};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The length in nanoseconds from which an iteration of a worker's loop is a stall: no regular work
@@ -27,7 +27,7 @@ pub struct WorkerTimes {
     pub queued_ns: u64,
     /// The lengths of the loop's iterations: from the instant at which the loop could continue to
     /// its next poll for events.
-    pub loop_iterations: Distribution,
+    pub loop_iterations: SparseDistribution,
     /// The sum of the loop iterations longer than [`STALL_NS`].
     pub stalled_ns: u64,
     /// The responses to its requests.
@@ -175,7 +175,8 @@ mod tests {
         assert_eq!(times.stalled_ns, 0);
         times.add_loop_iterations(200_000_000, 2);
         assert_eq!(times.stalled_ns, 400_000_000);
-        assert_eq!(times.loop_iterations.len(), 1_003);
-        assert_eq!(times.loop_iterations.percentile_ns(50.0), 30_015);
+        let lengths = times.loop_iterations.distribution();
+        assert_eq!(lengths.len(), 1_003);
+        assert_eq!(lengths.percentile_ns(50.0), 30_015);
     }
 }

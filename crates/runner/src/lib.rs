@@ -82,4 +82,6 @@ pub use source::Source;
 pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
-pub use workload::{Job, OnError, Prints, Workload, start_counting, start_scenarios, workload};
+pub use workload::{
+    Job, OnError, Prints, Workload, may_be_joined, start_counting, start_scenarios, workload,
+};

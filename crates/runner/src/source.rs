@@ -127,7 +127,7 @@ impl Source for Processes {
     }
 
     fn response_times_of_agents(&self) -> Vec<Distribution> {
-        self.run.response_times_of_parts()
+        Processes::response_times_of_parts(self)
     }
 
     fn http(&self) -> HttpVersion {

@@ -5,9 +5,9 @@ use crate::fleet::{fleet, runs_elsewhere, worker_command};
 use crate::observer::Wants;
 use crate::script_job;
 use crate::source::Source;
-use loadline_cluster::{Processes, Users};
+use loadline_cluster::{Machines, Processes, Users};
 use loadline_engine::{AnyTally, Launch, Run, StartError, TallyCodec};
-use loadline_plan::Plan;
+use loadline_plan::{Plan, Shape};
 use loadline_record::{DeclaredCheck, Summary};
 use loadline_script::{Language, LoadSender, Raised, Script, language_of};
 use loadline_script_lua::Lua;
@@ -171,8 +171,12 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     let processes = match fleet() {
         Some(fleet) => {
             let lines = fleet.lines(parts).map_err(StartError::Remote)?;
-            let recruiter = fleet.recruiter().filter(|_| is_open(plan));
-            Processes::start_on(plan, lines, detail, users, fleet.on_loss(), recruiter)?
+            let recruiter = fleet.recruiter().filter(|_| may_be_joined(plan));
+            let machines = Machines {
+                on_loss: fleet.on_loss(),
+                ..Machines::default()
+            };
+            Processes::start_on(plan, lines, detail, users, &machines, recruiter)?
         }
         None => {
             let program = std::env::current_exe()?;
@@ -182,11 +186,21 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
     Ok(Box::new(processes))
 }
 
-/// True if all of a plan's load are arrivals, of which those that join can have a share.
-fn is_open(plan: &Plan) -> bool {
+/// True if further processes may join a run of a plan while it lasts: all of its load are arrivals,
+/// or users without a number of requests.
+pub fn may_be_joined(plan: &Plan) -> bool {
+    let has_shares = |part: &Plan| match &part.load.shape {
+        Shape::Rate { .. } | Shape::RateStages { .. } | Shape::Burst { .. } => true,
+        Shape::Closed | Shape::ClosedStages { .. } => {
+            let own = part.part.as_ref();
+            let each = own.and_then(|own| own.iterations_per_user);
+            part.request_limit.is_none() && each.is_none()
+        }
+        Shape::Paced | Shape::Scenarios { .. } => false,
+    };
     let parts = plan.parts();
-    let is_open = |part: &Plan| part.load.shape.is_open() && part.script.is_none();
-    parts.iter().all(is_open)
+    let may_be_joined = |part: &Plan| part.script.is_none() && has_shares(part);
+    parts.iter().all(may_be_joined)
 }
 
 /// Returns the users of a plan with these scripts, one for each of its scenarios, in other

@@ -107,6 +107,7 @@ fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Ends>>>) -> Result<L
     let line = Line {
         name: String::new(),
         agent: None,
+        cores: 1,
         clock_ahead_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame: Frame| drop(frame.write(&mut to))),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::line::Remote;
 use std::io::{BufReader, Read};
 
 /// The frames of a stream.
@@ -30,6 +31,7 @@ fn line() -> (Line, UnixStream) {
     let line = Line {
         name: "part".to_owned(),
         agent: None,
+        cores: 1,
         clock_ahead_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame| drop(frame.write(&mut to))),

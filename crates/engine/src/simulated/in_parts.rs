@@ -1,9 +1,11 @@
 //! The reports of a run's workers as several processes would send them: joined, encoded, and merged
 //! in the order in which they happen to arrive.
 
+use super::in_groups::{InGroups, Reporting, directly};
 use super::taken_over::numbers;
 use crate::conveyed::{ReportReader, ReportWriter};
 use crate::event::Event;
+use crate::lost::WorkerFailure;
 use crate::merger::Merger;
 use crate::part_reports::{PartNews, PartReport, PartReports};
 use crate::report::{MemberReport, Report};
@@ -62,6 +64,12 @@ impl InParts {
         let mut links: Vec<_> = (0..arriving.len())
             .map(|number| self.link(number))
             .collect();
+        let reporting: Vec<Reporting> = arriving
+            .iter()
+            .zip(&self.members)
+            .map(|((_, reports), workers)| (workers.clone(), reports.clone(), None))
+            .collect();
+        self.assert_grouped(reporting, events);
         let mut number = numbers(self.plan.seed);
         while !arriving.is_empty() {
             // Those of one process arrive in their order, and those of several in any.
@@ -76,10 +84,35 @@ impl InParts {
             }
         }
         let again: Vec<Event> = std::iter::from_fn(|| merger.event()).collect();
-        assert_eq!(again.len(), events.len());
-        for (again, event) in again.iter().zip(events) {
-            assert_same(again, event);
+        assert_all_same(&again, events);
+    }
+
+    /// Asserts that the reports that mergers join are these events, and that they are the same
+    /// without mergers if a part is lost. Reports with tallies are not sent.
+    fn assert_grouped(&self, mut parts: Vec<Reporting>, events: &[Event]) {
+        if parts
+            .iter()
+            .any(|(_, reports, _)| reports.iter().any(has_tally))
+        {
+            return;
         }
+        let (grouped, _) = InGroups::new(&self.plan, parts.clone()).events(&self.plan);
+        assert_all_same(&grouped, events);
+        let mut number = numbers(self.plan.seed ^ 0x51);
+        let lost = number(self.members.len() as u64) as usize;
+        let (_, reports, loss) = &mut parts[lost];
+        reports.truncate(number(reports.len() as u64 + 1) as usize);
+        *loss = Some(WorkerFailure::Stuck { worker: 0 });
+        let (grouped, counted) = InGroups::new(&self.plan, parts.clone()).events(&self.plan);
+        let part = lost % InGroups::most(&self.plan);
+        let counted = &counted[lost / InGroups::most(&self.plan)];
+        parts[lost].1 = (0..)
+            .zip(std::mem::take(&mut parts[lost].1))
+            .map(|(number, report)| {
+                left_of(report, |scenario| number < counted.next(part, scenario))
+            })
+            .collect();
+        assert_all_same(&grouped, &directly(&self.plan, parts));
     }
 
     /// Returns a function that sends the reports of a part and returns what arrives. Only the tools
@@ -98,6 +131,20 @@ impl InParts {
     }
 }
 
+/// Returns what is left of a report without the intervals of scenarios that are not counted.
+fn left_of(report: PartReport, is_counted: impl Fn(usize) -> bool) -> PartReport {
+    PartReport(match report.0 {
+        PartNews::Intervals(mut intervals) => {
+            intervals.retain(|(scenario, _)| is_counted(*scenario));
+            PartNews::Intervals(intervals)
+        }
+        other @ (PartNews::Tally { .. }
+        | PartNews::Log { .. }
+        | PartNews::Slow(_)
+        | PartNews::Done { .. }) => other,
+    })
+}
+
 fn has_tally(report: &PartReport) -> bool {
     match &report.0 {
         PartNews::Intervals(intervals) => {
@@ -106,6 +153,13 @@ fn has_tally(report: &PartReport) -> bool {
         }
         PartNews::Tally { .. } => true,
         PartNews::Log { .. } | PartNews::Slow(_) | PartNews::Done { .. } => false,
+    }
+}
+
+fn assert_all_same(one: &[Event], two: &[Event]) {
+    assert_eq!(one.len(), two.len());
+    for (one, two) in one.iter().zip(two) {
+        assert_same(one, two);
     }
 }
 

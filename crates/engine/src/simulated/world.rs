@@ -5,7 +5,7 @@ use super::plans::MS;
 use super::ran::Ran;
 use super::server::{Reply, Script, Seen, Server};
 use crate::behaviour::Scenario;
-use crate::control::Handle;
+use crate::control::{Handle, TakeOver};
 use crate::event::{Detail, Event};
 use crate::http2::http2_config;
 use crate::launch::{Group, Launch, run_groups};
@@ -62,8 +62,14 @@ pub(crate) struct World {
     sends: bool,
     script: Rc<Script>,
     incidents: Vec<Incident>,
+    /// The takeovers with which further workers join, one each.
+    joining: Vec<TakeOver>,
     on_interval: Rc<OnInterval>,
 }
+
+/// The time by which a worker that joins is there, and all receive what its share is, before it has
+/// it.
+const JOIN_LEAD: u64 = 150 * MS;
 
 /// An action and its instant, in nanoseconds from the load's begin.
 type Incident = (u64, Box<dyn FnOnce(&Hands)>);
@@ -120,6 +126,7 @@ impl World {
             sends: true,
             script: Rc::new(|_| Reply::ok()),
             incidents: Vec::new(),
+            joining: Vec::new(),
             on_interval: Rc::new(|_, _| ()),
         }
     }
@@ -138,6 +145,12 @@ impl World {
     /// Adds an action at this instant, in nanoseconds from the load's begin.
     pub(crate) fn at(mut self, at_ns: u64, incident: impl FnOnce(&Hands) + 'static) -> Self {
         self.incidents.push((at_ns, Box::new(incident)));
+        self
+    }
+
+    /// Adds a worker that joins by this takeover, which names it.
+    pub(crate) fn joins(mut self, takeover: TakeOver) -> Self {
+        self.joining.push(takeover);
         self
     }
 
@@ -211,10 +224,13 @@ impl World {
             })
         });
         let prepared: Vec<_> = prepared.collect();
-        let told = Rc::new(Told::new(&self.plan, Rc::clone(&self.on_interval)));
+        let joining = std::mem::take(&mut self.joining);
+        let more = joining.len() as u32;
+        let told = Told::new(&self.plan, more, Rc::clone(&self.on_interval));
+        let told = Rc::new(told);
         sim.run(async {
             let mut ready = Vec::new();
-            for index in 0..self.plan.threads {
+            for index in 0..self.plan.threads + more {
                 let of = self.plan.threads;
                 let stripe = Stripe { index, of };
                 let mut groups = Vec::new();
@@ -226,7 +242,16 @@ impl World {
             }
             hands.begin_ns.set(sim.now_ns() + HEAD_START);
             let _incidents = self.spawn_incidents(&hands);
+            let joiners = ready.split_off(self.plan.threads as usize);
+            let joined = joiners.into_iter().zip(joining).map(|(groups, takeover)| {
+                let zero_ns = self.plan.warmup.as_nanos() as u64;
+                join(groups, takeover, zero_ns, &hands, &told)
+            });
+            let joined: Vec<Task> = joined.collect();
             run_all(ready, &hands).await;
+            for worker in joined {
+                worker.await;
+            }
         });
         // Tasks own the world, which owns tasks: let them all end.
         hands.server.down();
@@ -327,6 +352,25 @@ fn addresses(endpoints: &[Endpoint]) -> Vec<SocketAddr> {
     .collect()
 }
 
+/// Runs a worker that joins.
+fn join(
+    groups: Vec<Box<dyn Group>>,
+    takeover: TakeOver,
+    zero_ns: u64,
+    hands: &Rc<Hands>,
+    told: &Rc<Told>,
+) -> Task {
+    let (own, told) = (Rc::clone(hands), Rc::clone(told));
+    hands.sim.spawn(async move {
+        let begin_ns = own.begin_ns.get();
+        let told_ns = begin_ns + takeover.at_ns - JOIN_LEAD;
+        own.sim.timer().until(told_ns).await;
+        told.join(takeover.joined.start, takeover.at_ns - zero_ns);
+        own.handle.take_over(takeover);
+        run_groups(groups, begin_ns, &own.handle).await;
+    })
+}
+
 async fn run_all(ready: Vec<Vec<Box<dyn Group>>>, hands: &Rc<Hands>) {
     let mut workers = Vec::new();
     for (index, groups) in ready.into_iter().enumerate() {
@@ -346,8 +390,8 @@ async fn run_all(ready: Vec<Vec<Box<dyn Group>>>, hands: &Rc<Hands>) {
 /// The reports of the workers.
 struct Told {
     merger: RefCell<Merger>,
-    /// The same reports, as if processes had the workers.
-    in_parts: InParts,
+    /// The same reports, as if processes had the workers, if none joins.
+    in_parts: Option<InParts>,
     /// The exchanges of each scenario on each worker, the scenarios of a worker side by side.
     logs: RefCell<Vec<Vec<Exchange>>>,
     /// The model of each scenario's load.
@@ -356,13 +400,14 @@ struct Told {
 }
 
 impl Told {
-    fn new(plan: &Plan, on_interval: Rc<OnInterval>) -> Self {
+    fn new(plan: &Plan, joining: u32, on_interval: Rc<OnInterval>) -> Self {
         let parts = plan.parts();
+        let workers = (plan.threads + joining) as usize;
         Told {
             on_interval,
             merger: RefCell::new(Merger::new(plan)),
-            in_parts: InParts::new(plan),
-            logs: RefCell::new(vec![Vec::new(); plan.threads as usize * parts.len()]),
+            in_parts: (joining == 0).then(|| InParts::new(plan)),
+            logs: RefCell::new(vec![Vec::new(); workers * parts.len()]),
             models: parts
                 .iter()
                 .map(|part| Model::of(&part.load.shape))
@@ -407,14 +452,25 @@ impl Told {
     }
 
     fn take(&self, worker: usize, scenario: usize, report: Report) {
-        self.in_parts.take(worker, scenario, report.clone());
+        if let Some(in_parts) = &self.in_parts {
+            in_parts.take(worker, scenario, report.clone());
+        }
         self.merger.borrow_mut().take(worker, scenario, report);
+    }
+
+    /// Has a worker join, whose intervals count from this instant on.
+    fn join(&self, worker: u32, from_ns: u64) {
+        let workers = worker..worker + 1;
+        let report = Report::Joined { workers, from_ns };
+        self.merger.borrow_mut().take(worker as usize, 0, report);
     }
 
     fn ran(&self, server: &Server, sends: bool) -> Ran {
         let mut merger = self.merger.borrow_mut();
         let events: Vec<Event> = std::iter::from_fn(|| merger.event()).collect();
-        self.in_parts.assert_merged(&events);
+        if let Some(in_parts) = &self.in_parts {
+            in_parts.assert_merged(&events);
+        }
         let ran = Ran::new(events, self.logs.take(), server);
         if sends {
             ran.assert_invariants(&self.models);

@@ -42,9 +42,12 @@ pub(crate) async fn run<H: Host, S: Scenario<H>>(
     }
     let mut supervisor = Supervisor::new(pool, interval_ns, number);
     if has_joined {
-        // It has its share before its users take any start.
+        // It has its share before its users take any start. The users of a closed load are those of
+        // the share.
         supervisor.catch_up(handle);
-        (0..users).for_each(|_| supervisor.pool.spawn());
+        if supervisor.pool.worker.pacer.is_open() {
+            (0..users).for_each(|_| supervisor.pool.spawn());
+        }
     }
     supervisor.watch(handle).await;
     running.network.http2.iter().for_each(|pool| pool.close());

@@ -246,6 +246,11 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             if !is_heir || is_ending || at_ns >= worker.pacer.end_ns {
                 continue;
             }
+            if !worker.pacer.is_open() && !takeover.joined.is_empty() {
+                worker.pacer.deal(at_ns, self.shares.of(own));
+                self.pool.load_changed(now_ns);
+                continue;
+            }
             worker.pacer.take_over(at_ns, self.shares.of(own));
             if !worker.pacer.is_open() {
                 let left = takeover.left.get(self.number).copied().flatten();

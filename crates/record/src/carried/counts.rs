@@ -12,19 +12,19 @@
 
 use super::bits::{BitReader, BitWriter, Rice};
 use super::error::CarryError;
-use crate::Distribution;
 use crate::buckets::{bucket_of, last_bucket, lowest_of};
+use crate::{Distribution, SparseDistribution};
 use serde::{Deserialize, Serialize};
 
 /// A limit above the values of any run; it keeps sums over many intervals far from overflow.
 const MOST_VALUES: u64 = 1 << 48;
 
 /// A bucket with its count, or with the difference of two counts; never 0.
-pub(super) type Entry = (usize, i64);
+pub(crate) type Entry = (usize, i64);
 
 /// Buckets with their counts, rising.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PackedCounts {
+pub(crate) struct PackedCounts {
     /// The number of buckets.
     buckets: u32,
     /// The first of them.
@@ -40,7 +40,7 @@ impl PackedCounts {
     }
 
     /// Packs all of these counts.
-    pub(super) fn all(entries: &[Entry]) -> Self {
+    pub(crate) fn all(entries: &[Entry]) -> Self {
         PackedCounts::pack(entries, unsigned)
     }
 
@@ -68,6 +68,25 @@ impl PackedCounts {
     pub(super) fn distribution(&self) -> Result<Distribution, CarryError> {
         let entries = self.unpack(of_unsigned).ok_or(CarryError::Times)?;
         distribution_of(&entries)
+    }
+
+    /// Returns the same as [`distribution`](Self::distribution), in fewer bytes.
+    ///
+    /// # Errors
+    /// If the counts are invalid.
+    pub(crate) fn sparse(&self) -> Result<SparseDistribution, CarryError> {
+        let entries = self.unpack(of_unsigned).ok_or(CarryError::Times)?;
+        let mut values = 0_u64;
+        let mut counts = Vec::with_capacity(entries.len());
+        for (bucket, count) in entries {
+            let count = u64::try_from(count).map_err(|_| CarryError::Times)?;
+            values = values.saturating_add(count);
+            counts.push((bucket as u32, count));
+        }
+        match values > MOST_VALUES {
+            true => Err(CarryError::Times),
+            false => Ok(SparseDistribution::of_counts(counts)),
+        }
     }
 
     /// Returns the distribution that differs from this one by these counts.

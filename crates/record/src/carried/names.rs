@@ -49,6 +49,28 @@ impl SentNames {
     }
 }
 
+impl CarriedNames {
+    /// Adds the names of the next message.
+    ///
+    /// # Errors
+    /// If they do not follow these.
+    pub fn append(&mut self, later: CarriedNames) -> Result<(), CarryError> {
+        if later.first as usize != self.first as usize + self.names.len() {
+            return Err(CarryError::Names);
+        }
+        self.names.extend(later.names);
+        Ok(())
+    }
+
+    /// Returns no names, for a message after these.
+    pub fn none_after(&self) -> CarriedNames {
+        CarriedNames {
+            first: self.first + self.names.len() as u32,
+            names: Vec::new(),
+        }
+    }
+}
+
 impl KnownNames {
     /// Adds the names of a message.
     ///
@@ -99,6 +121,22 @@ mod tests {
         }
         assert_eq!(sent.take_new().names.len(), 0);
         assert_eq!(known.name(3), Err(CarryError::Names));
+    }
+
+    #[test]
+    fn names_of_several_messages_are_sent_at_once() {
+        let mut sent = SentNames::default();
+        let mut all = CarriedNames::default();
+        for name in ["a", "b"] {
+            sent.number(&key(name));
+            all.append(sent.take_new()).expect("the next names");
+        }
+        let nothing = all.none_after();
+        assert_eq!(all.append(CarriedNames::default()), Err(CarryError::Names));
+        let mut known = KnownNames::default();
+        known.learn(all).expect("all names");
+        known.learn(nothing).expect("none after them");
+        assert_eq!(known.name(1), Ok(&key("b")));
     }
 
     #[test]

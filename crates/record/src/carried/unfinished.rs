@@ -6,7 +6,7 @@ use crate::{Ages, Unfinished};
 use serde::{Deserialize, Serialize};
 
 /// Unfinished requests in transfer.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CarriedUnfinished {
     unsent: u64,
     by_target: u64,

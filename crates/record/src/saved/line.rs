@@ -14,7 +14,8 @@ use crate::format::FORMAT_VERSION;
 use crate::watched::Watched;
 use crate::{
     Ages, Arrivals, Counts, DeclaredCheck, Distribution, Ended, ErrorKind, Failures, HostCounters,
-    LoadChange, Note, OddAgent, Snapshot, Summary, Transient, Unfinished, WorkerTimes,
+    LoadChange, Note, OddAgent, Snapshot, SparseDistribution, Summary, Transient, Unfinished,
+    WorkerTimes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,7 +100,7 @@ impl StoredWorker {
             polled_ns: times.polled_ns,
             queued_ns: times.queued_ns,
             still_ns: times.stalled_ns,
-            turns: encoder.encode(&times.loop_iterations),
+            turns: encoder.encode(&times.loop_iterations.distribution()),
             answered: times.answered,
             connections: times.connections,
             bytes_in: times.bytes_in,
@@ -116,7 +117,7 @@ impl StoredWorker {
             polled_ns: self.polled_ns,
             queued_ns: self.queued_ns,
             stalled_ns: self.still_ns,
-            loop_iterations: optional("turns", self.turns.as_deref())?,
+            loop_iterations: SparseDistribution::from(&optional("turns", self.turns.as_deref())?),
             answered: self.answered,
             connections: self.connections,
             bytes_in: self.bytes_in,

@@ -29,7 +29,7 @@ fn worker(number: u32, times: &WorkerTimes) -> json::Worker {
         polled: share(times.polled_share()),
         queued: share(times.queued_share()),
         stood_still: share(times.stalled_share()),
-        turns_us: distribution(&times.loop_iterations),
+        turns_us: distribution(&times.loop_iterations.distribution()),
         answered: times.answered,
         connections: times.connections,
         bytes_in: times.bytes_in,

@@ -31,9 +31,10 @@ pub(crate) struct MachineFlags {
     #[arg(long, value_name = "CHOICE", value_enum, requires = "agents")]
     pub(crate) on_loss: Option<LossFlag>,
 
-    /// Let agents that come while the run lasts take a share of its arrivals
+    /// Let agents that come while the run lasts take a share of its arrivals, or of its users
     ///
-    /// Each begins at a whole second, from which on all agents have equal shares. For open loads.
+    /// Each begins at a whole second, from which on all agents have equal shares. Not with a script,
+    /// nor with a number of requests without a rate.
     #[arg(long, requires = "agents")]
     pub(crate) elastic: bool,
 
