@@ -1,6 +1,8 @@
 //! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
 //! agent is lost.
 
+/// Agents whose clocks are not those of the coordinator.
+mod clocks;
 /// Agents that join a run while it lasts.
 mod elastic;
 /// What is measured of agents: when they begin, how much they send.
@@ -13,6 +15,8 @@ mod odd;
 mod scripts;
 /// Searches and series on agents.
 mod searches;
+/// A link that delays what passes it.
+mod slow_link;
 /// The users of an agent that is lost.
 mod users;
 
@@ -101,20 +105,24 @@ impl Agent {
     /// Starts an agent and waits until it is there.
     fn start(url: &str, name: &str, more: &[&str]) -> Agent {
         let words = ["agent", "--nats", url, "--name", name];
-        let mut child = command(&[&words[..], more].concat())
+        let child = command(&[&words[..], more].concat())
             .stderr(Stdio::null())
-            .spawn()
-            .expect("the command");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("a pipe");
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        assert!(line.contains("waits for runs"), "{line}");
-        Agent(child)
+            .spawn();
+        await_agent(child.expect("the command"))
     }
 
     fn three(bus: &Bus) -> [Agent; 3] {
         ["one", "two", "three"].map(|name| Agent::start(&bus.url(), name, &[]))
     }
+}
+
+/// Waits until the agent is there that a process is or has started.
+fn await_agent(mut child: Child) -> Agent {
+    let mut line = String::new();
+    let stdout = child.stdout.take().expect("a pipe");
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    assert!(line.contains("waits for runs"), "{line}");
+    Agent(child)
 }
 
 impl Drop for Agent {
