@@ -1,6 +1,8 @@
 //! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
 //! agent is lost.
 
+/// What all agents of a run have in common.
+mod bundles;
 /// Agents whose clocks are not those of the coordinator.
 mod clocks;
 /// Agents that join a run while it lasts.

@@ -6,9 +6,11 @@
 
 use crate::connection::{Bus, Message, Subscription};
 use crate::error::BusError;
+use crate::intake::{Intake, Step};
 use crate::line_end::LineEnd;
 use crate::parcel::Parcel;
 use crate::protocol::{self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT};
+use crate::store::Store;
 use loadline_cluster::{Line, Remote, Sink, Source};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,11 +40,12 @@ pub fn serve(
     let busy = Busy::default();
     answer_searches(bus, card, &busy)?;
     answer_clock(bus, card)?;
+    let store = Arc::default();
     let offers = bus.subscribe(&protocol::offers(&card.id))?;
     for message in &offers.messages {
         let answer = match protocol::decode::<Offer>(&message.contents) {
             None => Answer::Refused("can't read the offer".to_owned()),
-            Some(offer) => consider(bus, card, &busy, &offer, &start),
+            Some(offer) => consider(bus, card, &busy, &store, &offer, &start),
         };
         respond(bus, &message, &answer)?;
     }
@@ -77,7 +80,11 @@ fn answer_clock(bus: &Bus, card: &Card) -> Result<(), BusError> {
     Ok(())
 }
 
-fn respond(bus: &Bus, message: &Message, answer: &impl serde::Serialize) -> Result<(), BusError> {
+pub(crate) fn respond(
+    bus: &Bus,
+    message: &Message,
+    answer: &impl serde::Serialize,
+) -> Result<(), BusError> {
     match &message.reply {
         Some(inbox) => bus.publish(inbox, &protocol::encode(answer)),
         None => Ok(()),
@@ -93,6 +100,7 @@ fn consider(
     bus: &Bus,
     card: &Card,
     busy: &Busy,
+    store: &Arc<Mutex<Store>>,
     offer: &Offer,
     start: &impl Fn(Option<&str>) -> Result<Line, String>,
 ) -> Answer {
@@ -103,7 +111,7 @@ fn consider(
     if let Some(run) = &*taken {
         return Answer::Refused(format!("is busy with run {run}"));
     }
-    match begin(bus, card, busy, offer, start) {
+    match begin(bus, card, busy, store, offer, start) {
         Ok(()) => {
             *taken = Some(offer.run.clone());
             Answer::Accepted
@@ -117,6 +125,7 @@ fn begin(
     bus: &Bus,
     card: &Card,
     busy: &Busy,
+    store: &Arc<Mutex<Store>>,
     offer: &Offer,
     start: &impl Fn(Option<&str>) -> Result<Line, String>,
 ) -> Result<(), String> {
@@ -127,9 +136,9 @@ fn begin(
     let down = bus.subscribe(&protocol::down(run, id)).map_err(text)?;
     let child = start(offer.tool.as_deref())?;
     let up = LineEnd::new(bus, protocol::up(run, id));
-    let busy = Arc::clone(busy);
+    let (busy, intake) = (Arc::clone(busy), Intake::new(store));
     thread::spawn(move || {
-        Passage::begin(child, up).pass_down(&down);
+        Passage::begin(child, up, intake).pass_down(&down);
         *lock(&busy) = None;
     });
     Ok(())
@@ -148,6 +157,7 @@ fn lock_end(up: &Up) -> MutexGuard<'_, LineEnd> {
 
 /// A part of a run that the agent has.
 struct Passage {
+    intake: Intake,
     sink: Sink,
     remote: Box<dyn Remote>,
     /// The thread that passes on what the worker process sends.
@@ -159,10 +169,11 @@ struct Passage {
 
 impl Passage {
     /// Begins to pass on what a worker process sends.
-    fn begin(child: Line, up: LineEnd) -> Self {
+    fn begin(child: Line, up: LineEnd, intake: Intake) -> Self {
         let up = Arc::new(Mutex::new(up));
         let (source, reporting) = (child.source, Arc::clone(&up));
         Passage {
+            intake,
             sink: child.sink,
             remote: child.remote,
             reports: thread::spawn(move || pass_up(source, &reporting)),
@@ -205,9 +216,25 @@ impl Passage {
     fn take(&mut self, message: &Message) -> bool {
         let taken = lock_end(&self.up).take(&message.contents);
         match taken {
-            Ok(Some(Parcel::Frame(frame))) => (self.sink)(frame),
-            Ok(None) => {}
-            Ok(Some(Parcel::End(_))) | Err(_) => return false,
+            Ok(Some(parcel)) => self.obey(parcel),
+            Ok(None) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Does what a parcel requires; returns false if the part is to end.
+    fn obey(&mut self, parcel: Parcel) -> bool {
+        match self.intake.take(parcel) {
+            Step::Pass(frames) => frames.into_iter().for_each(&mut self.sink),
+            Step::Request(hash) => lock_end(&self.up).send(&Parcel::Request(hash)),
+            Step::End(reason) => {
+                if let Some(reason) = reason {
+                    self.remote.kill();
+                    self.has_ended = true;
+                    lock_end(&self.up).send(&Parcel::End(reason.to_owned()));
+                }
+                return false;
+            }
         }
         true
     }

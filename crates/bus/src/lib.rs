@@ -17,7 +17,7 @@
 //!
 //! - the messages of agents and coordinators: `protocol.rs`; the numbering of frames `parcel.rs`,
 //!   `line_end.rs`
-//! - an agent: `agent.rs`
+//! - an agent: `agent.rs`; the bundles that it has `store.rs`, those that it requests `intake.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `selector.rs`
 //! - agents that a process in Python gathers: `hire.rs`
@@ -34,6 +34,7 @@ mod error;
 mod far_line;
 mod hire;
 mod hosts;
+mod intake;
 mod line_end;
 mod nats;
 mod nkey;
@@ -41,6 +42,7 @@ mod parcel;
 mod protocol;
 mod search;
 mod selector;
+mod store;
 mod stream;
 
 pub use address::BusAddress;

@@ -3,6 +3,7 @@
 //! On a stream of bytes a frame is its length in four bytes, the most significant first, its kind
 //! in one, and its contents. The length is that of kind and contents.
 
+use crate::bundle::Bundle;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
@@ -18,6 +19,8 @@ pub enum Frame {
     Message(Vec<u8>),
     /// A report of a part of a run, as its writer has written it.
     Report(Vec<u8>),
+    /// What all parts of a run have in common.
+    Bundle(Bundle),
     /// A message of those who lead the users of a script, which only they read.
     Script(Vec<u8>),
 }
@@ -26,6 +29,7 @@ pub enum Frame {
 const MESSAGE: u8 = b'm';
 const REPORT: u8 = b'r';
 const SCRIPT: u8 = b's';
+const BUNDLE: u8 = b'b';
 
 impl Frame {
     /// Creates the frame of a message.
@@ -45,6 +49,7 @@ impl Frame {
             Frame::Message(json) => Ok(serde_json::from_slice(json)?),
             Frame::Report(_) => Err(io::Error::other("a report where a message was due")),
             Frame::Script(_) => Err(io::Error::other("a script's message where ours was due")),
+            Frame::Bundle(_) => Err(io::Error::other("a bundle where a message was due")),
         }
     }
 
@@ -65,6 +70,7 @@ impl Frame {
             Some(MESSAGE) => Ok(Frame::Message(bytes.split_off(1))),
             Some(REPORT) => Ok(Frame::Report(bytes.split_off(1))),
             Some(SCRIPT) => Ok(Frame::Script(bytes.split_off(1))),
+            Some(BUNDLE) => Ok(Frame::Bundle(Bundle::new(bytes.split_off(1)))),
             _ => Err(io::Error::other("a frame of no known kind")),
         }
     }
@@ -74,6 +80,7 @@ impl Frame {
             Frame::Message(contents) => (MESSAGE, contents),
             Frame::Report(contents) => (REPORT, contents),
             Frame::Script(contents) => (SCRIPT, contents),
+            Frame::Bundle(bundle) => (BUNDLE, bundle.bytes()),
         }
     }
 
@@ -141,6 +148,7 @@ mod tests {
             Frame::Report(vec![0, b'\n', 255]),
             Frame::Report(Vec::new()),
             Frame::Script(vec![128, 4]),
+            Frame::Bundle(Bundle::new(vec![0, 255])),
         ];
         let mut bytes = Vec::new();
         frames

@@ -1,5 +1,6 @@
 //! The coordinator's end of a link: the state of one part of the run.
 
+use crate::bundle::Bundle;
 use crate::frame::Frame;
 use crate::line::{Line, Remote, Sink, Source};
 use crate::loss::{Course, Handover};
@@ -107,6 +108,13 @@ impl Link {
     pub(crate) fn tell(&mut self, message: &ToChild) {
         if let (Some(sink), Ok(frame)) = (&mut self.sink, Frame::of(message)) {
             sink(frame);
+        }
+    }
+
+    /// Sends what all parts have in common.
+    pub(crate) fn tell_bundle(&mut self, bundle: Bundle) {
+        if let Some(sink) = &mut self.sink {
+            sink(Frame::Bundle(bundle));
         }
     }
 

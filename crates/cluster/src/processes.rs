@@ -1,6 +1,6 @@
 //! A run on several processes of this machine, from the view of the coordinator.
 
-use crate::bodies::Bodies;
+use crate::bundle::{Bundle, Contents};
 use crate::line::Line;
 use crate::link::{Link, Part, Started};
 use crate::loss::{Course, Handover, OnLoss};
@@ -9,7 +9,7 @@ use crate::newcomers::{Enlistment, Newcomer, Newcomers, Recruiter};
 use crate::pipes;
 use crate::supervision::Supervision;
 use loadline_engine::{Allotments, Detail, Inlet, Order, Readiness, Run, StartError, TallyCodec};
-use loadline_plan::{ListLines, Plan};
+use loadline_plan::Plan;
 use loadline_reactor::monotonic_ns;
 use std::io;
 use std::ops::Range;
@@ -94,9 +94,8 @@ impl Processes {
         let tallies = users.tallies.as_ref();
         let mut links = links(plan, lines, tallies, &handover, &inlet, &send);
         drop(send);
-        links
-            .iter_mut()
-            .for_each(|link| assign(link, plan, detail, users));
+        let assignment = Assignment::new(plan, detail, users)?;
+        links.iter_mut().for_each(|link| assignment.give(link));
         let ready = all_ready(&mut links, &started)?;
         let begin_ns = monotonic_ns() + head_start_ns;
         let course = Course {
@@ -115,8 +114,8 @@ impl Processes {
         let newcomers = recruiter.map(|recruiter| {
             let order = Enlistment {
                 plan: Box::new(plan.clone()),
-                detail,
-                users: users.clone(),
+                assignment,
+                tallies: users.tallies.clone(),
                 handover,
                 inlet,
                 course,
@@ -187,19 +186,35 @@ pub(crate) fn links(
     parts.map(link).collect()
 }
 
-/// Sends a part its assignment.
-pub(crate) fn assign(link: &mut Link, plan: &Plan, detail: Detail, users: &Users) {
-    let mut plan = Box::new(plan.clone());
-    let bodies = Bodies::take(&mut plan);
-    let lines = plan.list_lines();
-    link.tell(&ToChild::Assign {
-        bodies,
-        lines: lines.map(|lines| Box::new(ListLines::clone(lines))),
-        plan,
-        job: users.job.clone(),
-        detail,
-        workers: link.workers(),
-    });
+/// The assignment of each part of a run.
+pub(crate) struct Assignment {
+    bundle: Bundle,
+    /// The plan without what is in the bundle.
+    plan: Box<Plan>,
+    detail: Detail,
+}
+
+impl Assignment {
+    fn new(plan: &Plan, detail: Detail, users: &Users) -> io::Result<Self> {
+        let mut plan = Box::new(plan.clone());
+        let contents = Contents::take(&mut plan, users.job.clone());
+        Ok(Assignment {
+            bundle: contents.pack()?,
+            plan,
+            detail,
+        })
+    }
+
+    /// Sends a part its assignment.
+    pub(crate) fn give(&self, link: &mut Link) {
+        link.tell_bundle(self.bundle.clone());
+        link.tell(&ToChild::Assign {
+            plan: self.plan.clone(),
+            own: None,
+            detail: self.detail,
+            workers: link.workers(),
+        });
+    }
 }
 
 impl Drop for Processes {

@@ -65,7 +65,7 @@ fn a_child_that_is_none_is_named_with_what_it_did() {
         ),
         (
             then_sleep("{\"hello\":{\"protocol\":99}}"),
-            "process 2 of 2: speaks version 99 of the protocol, not 4",
+            "process 2 of 2: speaks version 99 of the protocol, not 5",
         ),
         (
             send("{\"failed\":{\"reason\":\"no memory\"}}"),
