@@ -298,6 +298,7 @@ fn unsent(summary: &Summary) -> Option<Finding> {
         unsent,
         by_loadline,
         by_stop,
+        lost,
         ..
     } = summary.unfinished;
     let by_stop = by_stop.min(unsent);
@@ -314,6 +315,7 @@ fn unsent(summary: &Summary) -> Option<Finding> {
             planned,
             unsent,
             by_loadline,
+            lost: lost.min(by_loadline),
         },
     })
 }
