@@ -5,6 +5,8 @@
 mod bundles;
 /// Agents whose clocks are not those of the coordinator.
 mod clocks;
+/// Each kind of credentials of a bus.
+mod credentials;
 /// Agents that join a run while it lasts.
 mod elastic;
 /// What is measured of agents: when they begin, how much they send.
@@ -21,6 +23,8 @@ mod searches;
 mod slow_link;
 /// The users of an agent that is lost.
 mod users;
+/// Processes that an agent on the target's machine watches.
+mod watched;
 
 use crate::openssl::make_certificate;
 use crate::rig::{beside_others, command, count, loadline, serve, text};
@@ -270,6 +274,11 @@ fn the_load_of_an_agent_that_is_killed_goes_to_the_others_and_the_sums_add_up() 
     );
     assert_eq!(count(&found, "planned"), 3_600);
     assert_eq!(count(&found, "sent") + lost, 3_600, "{found:#}");
+    let findings = found["validity"]["findings"].to_string();
+    assert!(
+        findings.contains("were lost with a process or an agent that ended"),
+        "{findings}"
+    );
     assert_eq!(count(&found, "failed"), 0, "{found:#}");
     assert!(server.stop().answers >= count(&found, "answered"));
     bus.await_free(2);

@@ -20,6 +20,7 @@
 //! - an agent: `agent.rs`; the bundles that it has `store.rs`, those that it requests `intake.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `selector.rs`
+//! - agents that watch processes of their machine: `look.rs`
 //! - agents that a process in Python gathers: `hire.rs`
 //! - the bus: its URL and its users `address.rs`, their keys `nkey.rs`, its protocol `nats.rs`,
 //!   the connection to it `connection.rs`, TLS `stream.rs`
@@ -36,6 +37,7 @@ mod hire;
 mod hosts;
 mod intake;
 mod line_end;
+mod look;
 mod nats;
 mod nkey;
 mod parcel;
@@ -52,6 +54,7 @@ pub use connection::Bus;
 pub use error::{BusError, GatherError};
 pub use hire::{AGENTS_VARIABLE, Hire};
 pub use hosts::{Host, Invitation, gather};
+pub use look::{Eye, View, serve_looks};
 pub use protocol::{Card, Versions};
-pub use search::{MOST_AGENTS, agents, find};
+pub use search::{MOST_AGENTS, agents, find, find_watchers};
 pub use selector::{Labels, Selector, parse_label};

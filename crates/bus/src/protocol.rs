@@ -5,6 +5,7 @@
 //! | `loadline.agents` | a coordinator | nothing; each agent answers with its [`Card`] |
 //! | `loadline.agent.ID.offer` | a coordinator | [`Offer`]; the agent answers with [`Answer`] |
 //! | `loadline.agent.ID.clock` | a coordinator | nothing; the agent answers with [`Reading`] |
+//! | `loadline.agent.ID.look` | a coordinator | [`Look`]; the agent answers with [`Looked`] |
 //! | `loadline.run.RUN.ID.down` | the coordinator | parcels for the part |
 //! | `loadline.run.RUN.ID.up` | the agent | parcels of the part |
 
@@ -39,6 +40,10 @@ pub struct Card {
     /// Its labels.
     #[serde(default)]
     pub labels: Labels,
+    /// The processes that it watches. Such an agent takes no part in runs: it is on the machine of
+    /// their target.
+    #[serde(default)]
+    pub watches: Vec<String>,
     /// The run of which it has a part, if it has one.
     pub busy_with: Option<String>,
 }
@@ -53,6 +58,7 @@ impl Card {
             cores,
             open_files,
             labels,
+            watches: Vec::new(),
             busy_with: None,
         }
     }
@@ -61,7 +67,11 @@ impl Card {
     pub(crate) fn refusal(&self) -> Option<String> {
         let busy = self.busy_with.as_ref();
         let busy = busy.map(|run| format!("is busy with run {run}"));
-        self.versions.mismatch().or(busy)
+        let watching = (!self.watches.is_empty()).then(|| {
+            let watches = self.watches.join(", ");
+            format!("watches {watches}, and takes no part in runs")
+        });
+        self.versions.mismatch().or(watching).or(busy)
     }
 }
 
@@ -121,6 +131,22 @@ pub(crate) enum Answer {
     Refused(String),
 }
 
+/// The request for what processes have used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Look {
+    /// The word of the view: the answer is what was used since the last request with it.
+    pub(crate) word: String,
+}
+
+/// The answer to a request for what processes have used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Looked {
+    /// The reading, as JSON.
+    Reading(String),
+    /// There is none, for this reason: the rest of a sentence.
+    Refused(String),
+}
+
 /// The reading of an agent's clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
@@ -132,6 +158,10 @@ pub(crate) struct Reading {
 
 pub(crate) fn offers(id: &str) -> String {
     format!("loadline.agent.{id}.offer")
+}
+
+pub(crate) fn looks(id: &str) -> String {
+    format!("loadline.agent.{id}.look")
 }
 
 pub(crate) fn clock(id: &str) -> String {

@@ -8,6 +8,8 @@ mod locust_part;
 mod on_bus;
 #[cfg(feature = "cluster")]
 mod table;
+#[cfg(feature = "cluster")]
+mod watching;
 #[cfg(not(feature = "cluster"))]
 mod without_bus;
 

@@ -121,7 +121,7 @@ fn attached(
     commands.attach(source.control(), Steering::new(plan, open_files));
     workload.on_error(abort_by(commands.clone()));
     if let Some(watching) = &mut watching {
-        watching.begin(source.addresses(), plan.warmup);
+        watching.begin(source.addresses(), source.begin_ns(), plan.warmup);
     }
     let mut used = plan.clone();
     used.connection.http = source.http();

@@ -3,6 +3,7 @@
 use super::Hired;
 use super::locust_part;
 use super::table::table;
+use super::watching::{OwnEye, Watchers};
 use crate::exit::Exit;
 use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
 use crate::flags::run::machines::{LossFlag, MachineFlags};
@@ -14,6 +15,7 @@ use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::time;
+use loadline_watch::Target;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -39,14 +41,19 @@ pub(crate) fn hire(
     processes: u32,
     is_told: bool,
 ) -> Result<Option<Hired>, String> {
-    let Some(wanted) = wanted(flags, processes)? else {
-        return Ok(None);
-    };
+    let wanted = wanted(flags, processes)?;
     if let Some(hired) = HIRED.get() {
         return Ok(Some(*hired));
     }
+    if wanted.is_none() && flags.watch_agents.is_none() {
+        return Ok(None);
+    }
     let bus = Bus::connect(&flags.bus.address()?).map_err(|error| error.to_string())?;
     let patience = flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT);
+    post_watchers(flags, &bus, patience)?;
+    let Some(wanted) = wanted else {
+        return Ok(None);
+    };
     let cards = loadline_bus::find(&bus, &wanted, patience).map_err(|error| error.to_string())?;
     let hired = hired(&cards);
     loadline_runner::hire(Box::new(Agents {
@@ -63,6 +70,22 @@ pub(crate) fn hire(
     Ok(Some(*HIRED.get_or_init(|| hired)))
 }
 
+/// Has the agents of the flags watch during all runs of this command, if they give any.
+///
+/// # Errors
+/// The sentence about too few of them.
+fn post_watchers(flags: &MachineFlags, bus: &Bus, patience: Duration) -> Result<(), String> {
+    let Some(agents) = &flags.watch_agents else {
+        return Ok(());
+    };
+    let wanted = agents.parse::<Selector>();
+    let wanted = wanted.map_err(|error| format!("--watch-agents: {error}"))?;
+    let cards = loadline_bus::find_watchers(bus, &wanted, patience);
+    let cards = cards.map_err(|error| error.to_string())?;
+    loadline_runner::post(Box::new(Watchers::new(bus, cards)));
+    Ok(())
+}
+
 /// Returns the agents that the flags give, if they give any.
 ///
 /// # Errors
@@ -70,7 +93,10 @@ pub(crate) fn hire(
 fn wanted(flags: &MachineFlags, processes: u32) -> Result<Option<Selector>, String> {
     let Some(agents) = &flags.agents else {
         return match flags.bus.nats {
-            Some(_) => Err("--nats is the bus of --agents; give their number, too.".to_owned()),
+            Some(_) if flags.watch_agents.is_none() => {
+                Err("--nats is the bus of --agents; give their number, too.".to_owned())
+            }
+            Some(_) => Ok(None),
             None => Ok(None),
         };
     };
@@ -150,7 +176,11 @@ impl Fleet for Agents {
         match loadline_bus::find(&self.bus, &wanted, FREE_TIMEOUT) {
             Ok(cards) => cards.len() as u32,
             Err(GatherError::TooFew { usable, .. }) => usable as u32,
-            Err(GatherError::Bus(_) | GatherError::TooMany { .. }) => 0,
+            Err(
+                GatherError::Bus(_)
+                | GatherError::TooMany { .. }
+                | GatherError::TooFewWatchers { .. },
+            ) => 0,
         }
     }
 
@@ -218,6 +248,9 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
         "Agent {} waits for runs until Ctrl-C.\n",
         card.name
     ))?;
+    if !flags.watch.is_empty() {
+        loadline_bus::serve_looks(&bus, &card, OwnEye::new(&flags.watch))?;
+    }
     loadline_bus::serve(&bus, &card, |tool| match tool {
         None => {
             let line = start_child(card.name.clone(), worker_command(&program));
@@ -237,7 +270,10 @@ fn card(flags: &AgentFlags) -> Result<Card> {
     let name = flags.name.clone().unwrap_or_else(own_name);
     let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
     let open_files = raise_open_files().unwrap_or(u64::MAX);
-    Ok(Card::new(name, cores, open_files, labels))
+    Ok(Card {
+        watches: flags.watch.iter().map(Target::to_string).collect(),
+        ..Card::new(name, cores, open_files, labels)
+    })
 }
 
 /// Returns the name of this machine with the number of this process.

@@ -1,6 +1,7 @@
 //! The flags of `loadline agent` and `loadline agents`.
 
 use clap::{Args, ValueHint};
+use loadline_watch::Target;
 use std::path::PathBuf;
 
 /// A bus, and its user.
@@ -52,6 +53,13 @@ pub(crate) struct AgentFlags {
     /// A label by which runs choose agents, such as region=eu; may be given again
     #[arg(long = "label", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<String>,
+
+    /// Watch a process of this machine, by pid, program name or :port it listens on, for runs with
+    /// --watch-agents (repeatable)
+    ///
+    /// For the machine of the target: such an agent sends no load.
+    #[arg(long, value_name = "PID|NAME|:PORT")]
+    pub(crate) watch: Vec<Target>,
 
     /// The name in reports [default: the machine's, with the number of the process]
     #[arg(long, value_name = "NAME")]
