@@ -8,7 +8,7 @@ use crate::bodies::Bodies;
 use crate::message::Job;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use loadline_plan::{Content, FileContents, ListLines, Plan};
+use loadline_plan::{Content, FileContents, Identity, ListLines, Plan};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -103,6 +103,9 @@ pub(crate) struct Contents {
     lines: Option<Box<ListLines>>,
     /// The contents of its certificates and keys, in base64.
     files: Vec<(PathBuf, String)>,
+    /// Further certificates of the client, each with its key.
+    #[serde(default)]
+    identities: Vec<(String, String)>,
     /// The behaviour of its users; `None` if they send the requests of the plan.
     job: Option<Job>,
 }
@@ -115,8 +118,12 @@ impl Contents {
         let lines = lines.map(|lines| Box::new(ListLines::clone(lines)));
         let files = plan.connection.tls.paths();
         let files = files.filter_map(|path| Some((path.clone(), read_file(path).ok()?)));
+        let files = files.collect();
+        let identities = std::mem::take(&mut plan.connection.tls.identities);
+        let parts = |identity: Identity| (identity.certificate, identity.key);
         Contents {
-            files: files.collect(),
+            files,
+            identities: identities.into_iter().map(parts).collect(),
             lines,
             bodies: Bodies::take(plan),
             job,
@@ -155,6 +162,9 @@ impl Contents {
         };
         let files = self.files.into_iter().map(decode);
         plan.connection.tls.files = files.collect::<io::Result<_>>()?;
+        let identity = |(certificate, key)| Identity { certificate, key };
+        let identities = self.identities.into_iter().map(identity);
+        plan.connection.tls.identities = identities.collect();
         Ok(self.job)
     }
 
@@ -194,6 +204,10 @@ mod tests {
         };
         plan.connection.tls.cacert = Some("Cargo.toml".into());
         plan.connection.tls.key = Some("no-such-file".into());
+        plan.connection.tls.identities.push(Identity {
+            certificate: "certificate".to_owned(),
+            key: "key".to_owned(),
+        });
         plan
     }
 
@@ -209,6 +223,8 @@ mod tests {
         let job = contents.put_into(&mut sent).expect("contents of this plan");
         assert_eq!(job.map(|job| job.tool().to_owned()).as_deref(), Some("k6"));
         assert_eq!(sent.requests, before.requests);
+        let own = &before.connection.tls.identities;
+        assert_eq!(&sent.connection.tls.identities, own);
         let own = std::fs::read("Cargo.toml").expect("this crate's own file");
         let files = &sent.connection.tls.files;
         assert_eq!(files.len(), 1, "what can't be read is left out");

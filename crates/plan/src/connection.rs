@@ -227,7 +227,8 @@ pub struct Tls {
     #[serde(skip)]
     pub files: Vec<FileContents>,
     /// Further certificates of the client, as texts: a server that requests one receives the first
-    /// that it accepts. They stay in memory: neither files nor other processes receive them.
+    /// that it accepts. They are in no saved run; other processes of a run receive them apart from
+    /// the plan.
     #[serde(skip)]
     pub identities: Vec<Identity>,
     /// The server name that the client sends in TLS.
