@@ -224,6 +224,9 @@ fn three_agents_send_exactly_what_one_process_would() {
         );
         assert!(stderr.contains("on 3 agents: one, three, two."), "{stderr}");
         assert_eq!(assert_sums(&found), 0);
+        let notes = found["notes"].to_string();
+        let begin = "3 agents begin at one instant, known to within 0.";
+        assert!(notes.contains(begin), "{notes}");
         for key in ["planned", "sent", "answered"] {
             assert_eq!(count(&found, key), 1_800, "{key}: {found:#}");
         }

@@ -134,6 +134,7 @@ impl Invitation {
             name: format!("agent {}", card.name),
             agent: Some(card.name.clone()),
             clock_ahead_ns: clock.ahead_ns,
+            clock_error_ns: clock.error_ns,
             head_start_ns: LEAST_HEAD_START_NS.max(4 * clock.longest_ns + clock.error_ns),
             sink: ends.sink,
             source: ends.source,

@@ -26,6 +26,7 @@ pub fn start(name: String, mut command: Command) -> io::Result<Line> {
         name,
         agent: None,
         clock_ahead_ns: 0,
+        clock_error_ns: 0,
         head_start_ns: HEAD_START_NS,
         sink: Box::new(move |frame| {
             if let Some(input) = &input {

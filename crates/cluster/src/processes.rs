@@ -42,6 +42,8 @@ pub struct Processes {
     /// The run, with the merged reports of all processes.
     pub run: Run,
     agents: Vec<String>,
+    /// The most by which a part begins before or after the others, in nanoseconds.
+    begin_error_ns: u64,
     /// Those that have joined, as they come.
     joined: Option<Receiver<Newcomer>>,
     is_over: Arc<AtomicBool>,
@@ -87,6 +89,7 @@ impl Processes {
         let (send, started) = channel();
         let agents = lines.iter().filter_map(|line| line.agent.clone()).collect();
         let of = lines.len() as u32;
+        let begin_error_ns = lines.iter().map(|line| line.clock_error_ns).max();
         let shares: Vec<Range<u32>> = shares(plan.threads, of).collect();
         let head_start_ns = lines.iter().map(|line| line.head_start_ns).max();
         let head_start_ns = head_start_ns.unwrap_or(0);
@@ -137,6 +140,7 @@ impl Processes {
         Ok(Processes {
             run,
             agents,
+            begin_error_ns: begin_error_ns.unwrap_or(0),
             joined: Some(joined),
             is_over,
             guard: Some(guard),
@@ -147,6 +151,12 @@ impl Processes {
     /// children of this process.
     pub fn agents(&self) -> &[String] {
         &self.agents
+    }
+
+    /// Returns the most by which clocks of the parts are wrong, and so the instant at which each
+    /// begins: nanoseconds.
+    pub fn begin_error_ns(&self) -> u64 {
+        self.begin_error_ns
     }
 
     /// Returns the agents that have joined since the last call.

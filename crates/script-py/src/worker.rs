@@ -108,6 +108,7 @@ fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Ends>>>) -> Result<L
         name: String::new(),
         agent: None,
         clock_ahead_ns: 0,
+        clock_error_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame: Frame| drop(frame.write(&mut to))),
         source: Box::new(Frames::of(BufReader::new(from))),

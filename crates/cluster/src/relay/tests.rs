@@ -31,6 +31,7 @@ fn line() -> (Line, UnixStream) {
         name: "part".to_owned(),
         agent: None,
         clock_ahead_ns: 0,
+        clock_error_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame| drop(frame.write(&mut to))),
         source: Box::new(Frames(BufReader::new(ours.try_clone().expect("a socket")))),
