@@ -9,6 +9,8 @@ mod clocks;
 mod credentials;
 /// Agents that join a run while it lasts.
 mod elastic;
+/// Commands that run on an agent's machine.
+mod far_commands;
 /// What is measured of agents: when they begin, how much they send.
 mod measured;
 /// Agents on networks that are slow or cut.

@@ -9,7 +9,9 @@ use crate::error::BusError;
 use crate::intake::{Intake, Step};
 use crate::line_end::LineEnd;
 use crate::parcel::Parcel;
-use crate::protocol::{self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT};
+use crate::protocol::{
+    self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT, Task,
+};
 use crate::store::Store;
 use loadline_cluster::{Line, Remote, Sink, Source};
 use std::sync::mpsc::RecvTimeoutError;
@@ -27,15 +29,14 @@ const MOST_WAITS: u32 = 200;
 type Busy = Arc<Mutex<Option<String>>>;
 
 /// Serves as the agent of this card, until the connection to the bus is over. `start` starts the
-/// process of a part, given the tool whose program is to have it, or returns the reason why it
-/// can't: the rest of a sentence.
+/// process of a task, or returns the reason why it can't: the rest of a sentence.
 ///
 /// # Errors
 /// When the connection is over.
 pub fn serve(
     bus: &Bus,
     card: &Card,
-    start: impl Fn(Option<&str>) -> Result<Line, String>,
+    start: impl Fn(Task<'_>) -> Result<Line, String>,
 ) -> Result<(), BusError> {
     let busy = Busy::default();
     answer_searches(bus, card, &busy)?;
@@ -102,21 +103,34 @@ fn consider(
     busy: &Busy,
     store: &Arc<Mutex<Store>>,
     offer: &Offer,
-    start: &impl Fn(Option<&str>) -> Result<Line, String>,
+    start: &impl Fn(Task<'_>) -> Result<Line, String>,
 ) -> Answer {
     if let Some(mismatch) = offer.versions.mismatch() {
         return Answer::Refused(format!("refuses a run whose coordinator {mismatch}"));
+    }
+    if offer.command.is_some() {
+        // It is beside a part of a run, if there is one.
+        let begun = begin(bus, card, &Busy::default(), store, offer, start);
+        return answer(begun, "does not run it");
     }
     let mut taken = lock(busy);
     if let Some(run) = &*taken {
         return Answer::Refused(format!("is busy with run {run}"));
     }
-    match begin(bus, card, busy, store, offer, start) {
-        Ok(()) => {
-            *taken = Some(offer.run.clone());
-            Answer::Accepted
-        }
-        Err(reason) => Answer::Refused(format!("can't begin a part: {reason}")),
+    let answer = answer(
+        begin(bus, card, busy, store, offer, start),
+        "can't begin a part",
+    );
+    if answer == Answer::Accepted {
+        *taken = Some(offer.run.clone());
+    }
+    answer
+}
+
+fn answer(begun: Result<(), String>, failure: &str) -> Answer {
+    match begun {
+        Ok(()) => Answer::Accepted,
+        Err(reason) => Answer::Refused(format!("{failure}: {reason}")),
     }
 }
 
@@ -127,14 +141,14 @@ fn begin(
     busy: &Busy,
     store: &Arc<Mutex<Store>>,
     offer: &Offer,
-    start: &impl Fn(Option<&str>) -> Result<Line, String>,
+    start: &impl Fn(Task<'_>) -> Result<Line, String>,
 ) -> Result<(), String> {
     let (run, id) = (&offer.run, &card.id);
     if !protocol::is_word(run) {
         return Err("its run has no valid name".to_owned());
     }
     let down = bus.subscribe(&protocol::down(run, id)).map_err(text)?;
-    let child = start(offer.tool.as_deref())?;
+    let child = start(offer.task())?;
     let up = LineEnd::new(bus, protocol::up(run, id));
     let (busy, intake) = (Arc::clone(busy), Intake::new(store));
     thread::spawn(move || {

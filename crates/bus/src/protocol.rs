@@ -120,6 +120,31 @@ pub(crate) struct Offer {
     /// The tool whose own program has the part; `None` if this one has it.
     #[serde(default)]
     pub(crate) tool: Option<String>,
+    /// The words of a command that is to run there instead of a part of a run.
+    #[serde(default)]
+    pub(crate) command: Option<Vec<String>>,
+}
+
+/// What an agent is to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task<'a> {
+    /// A part of a run, in this program.
+    Part,
+    /// A part of a run, in the program of this tool.
+    PartOf(&'a str),
+    /// A command, with its arguments.
+    Command(&'a [String]),
+}
+
+impl Offer {
+    /// Returns what is to be started.
+    pub(crate) fn task(&self) -> Task<'_> {
+        match (&self.command, &self.tool) {
+            (Some(words), _) => Task::Command(words),
+            (None, Some(tool)) => Task::PartOf(tool),
+            (None, None) => Task::Part,
+        }
+    }
 }
 
 /// The answer to an offer.

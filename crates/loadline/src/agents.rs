@@ -3,6 +3,8 @@
 //! A build may leave the bus out.
 
 #[cfg(feature = "cluster")]
+mod commands;
+#[cfg(feature = "cluster")]
 mod locust_part;
 #[cfg(feature = "cluster")]
 mod on_bus;

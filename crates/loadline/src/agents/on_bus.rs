@@ -1,6 +1,7 @@
 //! Agents on a bus: those of a run, those that wait, and this process as one.
 
 use super::Hired;
+use super::commands;
 use super::locust_part;
 use super::table::table;
 use super::watching::{OwnEye, Watchers};
@@ -10,7 +11,9 @@ use crate::flags::run::machines::{LossFlag, MachineFlags};
 use crate::publish::print;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
-use loadline_bus::{Bus, BusAddress, Card, GatherError, Hire, Host, Labels, Selector, parse_label};
+use loadline_bus::{
+    Bus, BusAddress, Card, GatherError, Hire, Host, Labels, Selector, Task, parse_label,
+};
 use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
@@ -24,6 +27,8 @@ use std::time::Duration;
 const AGENTS_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time in which agents become free after a run.
 const FREE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The reason why an agent runs no command.
+const NO_COMMANDS: &str = "it was started without --allow-commands";
 /// The most agents whose names are printed.
 const MOST_NAMES: usize = 8;
 
@@ -251,13 +256,19 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
     if !flags.watch.is_empty() {
         loadline_bus::serve_looks(&bus, &card, OwnEye::new(&flags.watch))?;
     }
-    loadline_bus::serve(&bus, &card, |tool| match tool {
-        None => {
+    loadline_bus::serve(&bus, &card, |task| match task {
+        Task::Part => {
             let line = start_child(card.name.clone(), worker_command(&program));
             line.map_err(|error| error.to_string())
         }
-        Some(locust_part::TOOL) => locust_part::start(&card.name),
-        Some(other) => Err(format!("it runs no parts of {other}")),
+        Task::PartOf(locust_part::TOOL) => locust_part::start(&card.name),
+        Task::PartOf(other) => Err(format!("it runs no parts of {other}")),
+        Task::Command(words) if flags.allow_commands => {
+            let program = words.first().map_or("nothing", String::as_str);
+            say_line(&format!("Runs {program} for a coordinator."));
+            commands::start(words)
+        }
+        Task::Command(_) => Err(NO_COMMANDS.to_owned()),
     })?;
     Ok(Exit::Good)
 }
@@ -289,6 +300,10 @@ fn own_name() -> String {
 pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
     let address = flags.bus.address().map_err(|sentence| anyhow!(sentence))?;
     let bus = Bus::connect(&address)?;
+    if let Some(on) = &flags.on {
+        let card = only(loadline_bus::agents(&bus)?, on)?;
+        return commands::run(&bus, &card, &flags.command);
+    }
     let cards = loadline_bus::agents(&bus)?;
     let rows = cards.into_iter().map(|card| {
         let clock = loadline_bus::measure_clock(&bus, &card)?;
@@ -297,6 +312,25 @@ pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
     let rows = rows.collect::<Result<Vec<_>>>()?;
     print(&table(&rows))?;
     Ok(Exit::Good)
+}
+
+/// Returns the only agent of a name, or with a label.
+fn only(mut cards: Vec<Card>, on: &str) -> Result<Card> {
+    let label = parse_label(on).ok();
+    cards.retain(|card| match &label {
+        Some((key, value)) => card.labels.get(key) == Some(value),
+        None => card.name == on,
+    });
+    let number = cards.len();
+    match (cards.pop(), number) {
+        (Some(card), 1) => Ok(card),
+        (None, _) => Err(anyhow!(
+            "--on {on}: no such agent waits on the bus; `loadline agents` lists those that do."
+        )),
+        (Some(_), number) => Err(anyhow!(
+            "--on {on} is {number} agents, and a command runs on one: give its name."
+        )),
+    }
 }
 
 #[cfg(test)]

@@ -61,6 +61,12 @@ pub(crate) struct AgentFlags {
     #[arg(long, value_name = "PID|NAME|:PORT")]
     pub(crate) watch: Vec<Target>,
 
+    /// Run commands that coordinators send, as this user (`loadline agents --on`)
+    ///
+    /// Whoever may use the bus can then do here what this user can.
+    #[arg(long)]
+    pub(crate) allow_commands: bool,
+
     /// The name in reports [default: the machine's, with the number of the process]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -75,4 +81,15 @@ pub(crate) struct AgentFlags {
 pub(crate) struct AgentsFlags {
     #[command(flatten)]
     pub(crate) bus: BusFlags,
+
+    /// Run a command on the agent of this name, or the only one with this label, instead
+    ///
+    /// Its output and its exit code are those of this command, whose end by a signal ends it there
+    /// as well. The agent must have been started with --allow-commands.
+    #[arg(long, value_name = "NAME|KEY=VALUE", requires = "command")]
+    pub(crate) on: Option<String>,
+
+    /// The command and its arguments
+    #[arg(last = true, requires = "on", value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }
