@@ -100,7 +100,8 @@ fn agent_of_another_time(bus: &Bus) {
 fn card() -> String {
     let versions = r#"{"loadline":"0.0.0","protocol":0,"reports":0}"#;
     format!(
-        r#"{{"id":"0123","name":"future","versions":{versions},"cores":1,"open_files":1024,"busy_with":null}}"#
+        r#"{{"id":"0123","name":"future","versions":{versions},"cores":1,
+            "open_files":1024,"busy_with":null}}"#
     )
 }
 

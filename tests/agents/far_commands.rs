@@ -91,7 +91,10 @@ pause = "0s"
 [[target]]
 name = "far"
 url = "http://127.0.0.1:{port}/"
-start = ["loadline", "agents", "--nats", "{nats}", "--on", "db-1", "--", "{own}", "serve", "--listen", "127.0.0.1:{port}"]
+start = [
+    "loadline", "agents", "--nats", "{nats}", "--on", "db-1", "--",
+    "{own}", "serve", "--listen", "127.0.0.1:{port}",
+]
 [[runs]]
 tool = "loadline"
 connections = 4

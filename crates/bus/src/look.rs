@@ -6,7 +6,7 @@
 use crate::agent::respond;
 use crate::connection::{Bus, random_word};
 use crate::error::BusError;
-use crate::protocol::{self, Card, Look, Looked};
+use crate::protocol::{self, Card, LookAnswer, LookRequest};
 use std::thread;
 use std::time::Duration;
 
@@ -28,9 +28,9 @@ pub fn serve_looks(bus: &Bus, card: &Card, mut eye: impl Eye + 'static) -> Resul
     let bus = bus.clone();
     thread::spawn(move || {
         for message in &requests.messages {
-            let answer = match protocol::decode::<Look>(&message.contents) {
+            let answer = match protocol::decode::<LookRequest>(&message.contents) {
                 Some(look) if protocol::is_word(&look.word) => eye.look(&look.word).into(),
-                _ => Looked::Refused("can't read the request".to_owned()),
+                _ => LookAnswer::Refused("can't read the request".to_owned()),
             };
             let _ = respond(&bus, &message, &answer);
         }
@@ -38,11 +38,11 @@ pub fn serve_looks(bus: &Bus, card: &Card, mut eye: impl Eye + 'static) -> Resul
     Ok(())
 }
 
-impl From<Result<String, String>> for Looked {
+impl From<Result<String, String>> for LookAnswer {
     fn from(looked: Result<String, String>) -> Self {
         match looked {
-            Ok(reading) => Looked::Reading(reading),
-            Err(reason) => Looked::Refused(reason),
+            Ok(reading) => LookAnswer::Reading(reading),
+            Err(reason) => LookAnswer::Refused(reason),
         }
     }
 }
@@ -75,7 +75,7 @@ impl View {
     /// # Errors
     /// The rest of a sentence about why there is none.
     pub fn look(&self, patience: Duration) -> Result<String, String> {
-        let look = Look {
+        let look = LookRequest {
             word: self.word.clone(),
         };
         let subject = protocol::looks(&self.card.id);
@@ -84,8 +84,8 @@ impl View {
             .request(&subject, &protocol::encode(&look), patience);
         let answer = answer.map_err(|error| error.to_string())?;
         match answer.as_deref().and_then(protocol::decode) {
-            Some(Looked::Reading(reading)) => Ok(reading),
-            Some(Looked::Refused(reason)) => Err(reason),
+            Some(LookAnswer::Reading(reading)) => Ok(reading),
+            Some(LookAnswer::Refused(reason)) => Err(reason),
             None => Err("does not answer".to_owned()),
         }
     }

@@ -5,7 +5,7 @@
 //! | `loadline.agents` | a coordinator | nothing; each agent answers with its [`Card`] |
 //! | `loadline.agent.ID.offer` | a coordinator | [`Offer`]; the agent answers with [`Answer`] |
 //! | `loadline.agent.ID.clock` | a coordinator | nothing; the agent answers with [`Reading`] |
-//! | `loadline.agent.ID.look` | a coordinator | [`Look`]; the agent answers with [`Looked`] |
+//! | `loadline.agent.ID.look` | a coordinator | [`LookRequest`]; the agent answers with [`LookAnswer`] |
 //! | `loadline.run.RUN.ID.down` | the coordinator | parcels for the part |
 //! | `loadline.run.RUN.ID.up` | the agent | parcels of the part |
 
@@ -158,14 +158,14 @@ pub(crate) enum Answer {
 
 /// The request for what processes have used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Look {
+pub(crate) struct LookRequest {
     /// The word of the view: the answer is what was used since the last request with it.
     pub(crate) word: String,
 }
 
 /// The answer to a request for what processes have used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Looked {
+pub(crate) enum LookAnswer {
     /// The reading, as JSON.
     Reading(String),
     /// There is none, for this reason: the rest of a sentence.

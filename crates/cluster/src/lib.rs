@@ -10,7 +10,8 @@
 //! What the two ends of a link send each other are [`Frame`]s, over a child's standard input and
 //! output: messages as JSON ([`ToChild`], [`FromChild`]), and reports in the engine's own encoding.
 //! A child sends [`Hello`](FromChild::Hello) and receives what all parts have in common, the
-//! [`Bundle`], and then its part of the plan ([`Assign`](ToChild::Assign)). It opens its connections, sends [`Ready`](FromChild::Ready) and
+//! [`Bundle`], and then its part of the plan
+//! ([`Assign`](ToChild::Assign)). It opens its connections, sends [`Ready`](FromChild::Ready) and
 //! waits for the instant at which the load begins ([`StartAt`](ToChild::StartAt)), on the clock
 //! that all processes of a machine share. From then on it sends one report a second, in which the
 //! reports of its workers are joined, and [`Alive`](FromChild::Alive) where it has sent nothing for

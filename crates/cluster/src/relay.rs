@@ -270,7 +270,8 @@ impl Seat {
         &self.job
     }
 
-    /// Returns what the job is for this part alone, as the tool encoded it; `None` if it is nothing.
+    /// Returns what the job is for this part alone, as the tool encoded it; `None` if it is
+    /// nothing.
     pub fn own(&self) -> Option<&RawValue> {
         self.own.as_deref()
     }

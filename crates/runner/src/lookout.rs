@@ -42,10 +42,10 @@ pub fn post(lookout: Box<dyn Lookout>) {
 }
 
 /// The machines whose processes are watched during a run.
-pub(crate) struct Sights(Vec<Seen>);
+pub(crate) struct Sights(Vec<WatchedMachine>);
 
 /// A machine, and its trees as they were last seen.
-struct Seen {
+struct WatchedMachine {
     sight: Box<dyn Sight>,
     trees: Vec<WatchedTree>,
 }
@@ -75,7 +75,7 @@ impl Sights {
             trees
                 .iter_mut()
                 .for_each(|tree| belong(tree, sight.machine()));
-            Seen { sight, trees }
+            WatchedMachine { sight, trees }
         };
         Sights(sights.into_iter().map(seen).collect())
     }
@@ -95,7 +95,7 @@ impl Sights {
     }
 }
 
-impl Seen {
+impl WatchedMachine {
     /// Takes what has come, as the usage of an interval of this length.
     fn look(&mut self, length_ns: u64) {
         let readings = self.sight.readings().into_iter();
