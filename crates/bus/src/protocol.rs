@@ -5,7 +5,7 @@
 //! | `loadline.agents` | a coordinator | nothing; each agent answers with its [`Card`] |
 //! | `loadline.agent.ID.offer` | a coordinator | [`Offer`]; the agent answers with [`Answer`] |
 //! | `loadline.agent.ID.clock` | a coordinator | nothing; the agent answers with [`Reading`] |
-//! | `loadline.agent.ID.look` | a coordinator | [`LookRequest`]; the agent answers with [`LookAnswer`] |
+//! | `loadline.agent.ID.look` | a coordinator | [`LookRequest`]; its answer is [`LookAnswer`] |
 //! | `loadline.run.RUN.ID.down` | the coordinator | parcels for the part |
 //! | `loadline.run.RUN.ID.up` | the agent | parcels of the part |
 
