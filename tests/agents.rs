@@ -1,8 +1,16 @@
 //! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
 //! agent is lost.
 
+/// What all agents of a run have in common.
+mod bundles;
+/// Agents whose clocks are not those of the coordinator.
+mod clocks;
+/// Each kind of credentials of a bus.
+mod credentials;
 /// Agents that join a run while it lasts.
 mod elastic;
+/// Commands that run on an agent's machine.
+mod far_commands;
 /// What is measured of agents: when they begin, how much they send.
 mod measured;
 /// So many agents that some of them join the reports of others.
@@ -17,10 +25,14 @@ mod often;
 mod scripts;
 /// Searches and series on agents.
 mod searches;
+/// A link that delays what passes it.
+mod slow_link;
 /// A thousand agents that are simulated.
 mod thousand;
 /// The users of an agent that is lost.
 mod users;
+/// Processes that an agent on the target's machine watches.
+mod watched;
 
 use crate::openssl::make_certificate;
 use crate::rig::{beside_others, command, count, loadline, serve, text};
@@ -115,20 +127,24 @@ impl Agent {
     /// Starts an agent and waits until it is there.
     fn start(url: &str, name: &str, more: &[&str]) -> Agent {
         let words = ["agent", "--nats", url, "--name", name];
-        let mut child = command(&[&words[..], more].concat())
+        let child = command(&[&words[..], more].concat())
             .stderr(Stdio::null())
-            .spawn()
-            .expect("the command");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("a pipe");
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        assert!(line.contains("waits for runs"), "{line}");
-        Agent(child)
+            .spawn();
+        await_agent(child.expect("the command"))
     }
 
     fn three(bus: &Bus) -> [Agent; 3] {
         ["one", "two", "three"].map(|name| Agent::start(&bus.url(), name, &[]))
     }
+}
+
+/// Waits until the agent is there that a process is or has started.
+fn await_agent(mut child: Child) -> Agent {
+    let mut line = String::new();
+    let stdout = child.stdout.take().expect("a pipe");
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    assert!(line.contains("waits for runs"), "{line}");
+    Agent(child)
 }
 
 impl Drop for Agent {
@@ -225,6 +241,9 @@ fn three_agents_send_exactly_what_one_process_would() {
         );
         assert!(stderr.contains("on 3 agents: one, three, two."), "{stderr}");
         assert_eq!(assert_sums(&found), 0);
+        let notes = found["notes"].to_string();
+        let begin = "3 agents begin at one instant, known to within 0.";
+        assert!(notes.contains(begin), "{notes}");
         for key in ["planned", "sent", "answered"] {
             assert_eq!(count(&found, key), 1_800, "{key}: {found:#}");
         }
@@ -275,6 +294,11 @@ fn the_load_of_an_agent_that_is_killed_goes_to_the_others_and_the_sums_add_up() 
     );
     assert_eq!(count(&found, "planned"), 3_600);
     assert_eq!(count(&found, "sent") + lost, 3_600, "{found:#}");
+    let findings = found["validity"]["findings"].to_string();
+    assert!(
+        findings.contains("were lost with a process or an agent that ended"),
+        "{findings}"
+    );
     assert_eq!(count(&found, "failed"), 0, "{found:#}");
     assert!(server.stop().answers >= count(&found, "answered"));
     bus.await_free(2);

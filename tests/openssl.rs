@@ -92,7 +92,7 @@ pub(crate) fn make_certificate(key: &str, cert: &str) {
     assert!(made.success());
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }

@@ -10,14 +10,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// What a busy machine may add to the begin of an agent.
-const SCHEDULING: Duration = Duration::from_millis(500);
+pub(super) const SCHEDULING: Duration = Duration::from_millis(500);
 /// The most bytes of an interval's report: 4 KB of a steady load, and what a busy machine spreads
 /// the times by.
 const MOST_REPORT_BYTES: usize = 8_192;
 
 /// A server that answers each request; returns its URL, and the instant of the first request of
 /// each connection.
-fn first_requests() -> (String, Receiver<Instant>) {
+pub(super) fn first_requests() -> (String, Receiver<Instant>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let (send, instants) = channel();
@@ -43,16 +43,21 @@ fn first_requests() -> (String, Receiver<Instant>) {
 }
 
 /// The error of the begin that a run prints.
-fn printed_error(stderr: &str) -> Duration {
+pub(super) fn printed_error(stderr: &str) -> Duration {
     let (_, behind) = stderr.split_once("known to within ").expect(stderr);
     let (text, _) = behind.split_once(", on ").expect(stderr);
-    let (number, unit) = text.split_once(' ').expect(stderr);
-    let number: f64 = number.parse().expect(stderr);
-    let ns = match unit {
-        "ns" => number,
-        "µs" => number * 1e3,
-        "ms" => number * 1e6,
-        other => panic!("{other}: {stderr}"),
+    printed_time(text)
+}
+
+/// The time at the begin of a text, such as `85 µs  free`.
+pub(super) fn printed_time(text: &str) -> Duration {
+    let mut words = text.split_whitespace();
+    let number: f64 = words.next().and_then(|word| word.parse().ok()).unwrap();
+    let ns = match words.next() {
+        Some("ns") => number,
+        Some("µs") => number * 1e3,
+        Some("ms") => number * 1e6,
+        other => panic!("{other:?}: {text}"),
     };
     Duration::from_nanos(ns as u64)
 }

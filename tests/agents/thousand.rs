@@ -93,6 +93,7 @@ fn line(number: usize, parts: &Shared) -> Line {
         agent: None,
         cores: 1,
         clock_ahead_ns: 0,
+        clock_error_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame| drop(received.send((number, frame)))),
         source: Box::new(Sent(sent)),

@@ -7,9 +7,13 @@
 use crate::connection::{Bus, Message, Subscription};
 use crate::duties::{Duties, Shared};
 use crate::error::BusError;
+use crate::intake::{Intake, Step};
 use crate::line_end::LineEnd;
 use crate::parcel::Parcel;
-use crate::protocol::{self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT};
+use crate::protocol::{
+    self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT, Task,
+};
+use crate::store::Store;
 use loadline_cluster::{Frame, Line, Remote, Sink, Source};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,24 +30,24 @@ const MOST_WAITS: u32 = 200;
 type Busy = Arc<Mutex<Option<String>>>;
 
 /// Serves as the agent of this card, until the connection to the bus is over. `start` starts the
-/// process of a part, given the tool whose program is to have it, or returns the reason why it
-/// can't: the rest of a sentence.
+/// process of a task, or returns the reason why it can't: the rest of a sentence.
 ///
 /// # Errors
 /// When the connection is over.
 pub fn serve(
     bus: &Bus,
     card: &Card,
-    start: impl Fn(Option<&str>) -> Result<Line, String>,
+    start: impl Fn(Task<'_>) -> Result<Line, String>,
 ) -> Result<(), BusError> {
     let busy = Busy::default();
     answer_searches(bus, card, &busy)?;
     answer_clock(bus, card)?;
+    let store = Arc::default();
     let offers = bus.subscribe(&protocol::offers(&card.id))?;
     for message in &offers.messages {
         let answer = match protocol::decode::<Offer>(&message.contents) {
             None => Answer::Refused("can't read the offer".to_owned()),
-            Some(offer) => consider(bus, card, &busy, &offer, &start),
+            Some(offer) => consider(bus, card, &busy, &store, &offer, &start),
         };
         respond(bus, &message, &answer)?;
     }
@@ -78,7 +82,11 @@ fn answer_clock(bus: &Bus, card: &Card) -> Result<(), BusError> {
     Ok(())
 }
 
-fn respond(bus: &Bus, message: &Message, answer: &impl serde::Serialize) -> Result<(), BusError> {
+pub(crate) fn respond(
+    bus: &Bus,
+    message: &Message,
+    answer: &impl serde::Serialize,
+) -> Result<(), BusError> {
     match &message.reply {
         Some(inbox) => bus.publish(inbox, &protocol::encode(answer)),
         None => Ok(()),
@@ -94,22 +102,36 @@ fn consider(
     bus: &Bus,
     card: &Card,
     busy: &Busy,
+    store: &Arc<Mutex<Store>>,
     offer: &Offer,
-    start: &impl Fn(Option<&str>) -> Result<Line, String>,
+    start: &impl Fn(Task<'_>) -> Result<Line, String>,
 ) -> Answer {
     if let Some(mismatch) = offer.versions.mismatch() {
         return Answer::Refused(format!("refuses a run whose coordinator {mismatch}"));
+    }
+    if offer.command.is_some() {
+        // It is beside a part of a run, if there is one.
+        let begun = begin(bus, card, &Busy::default(), store, offer, start);
+        return answer(begun, "does not run it");
     }
     let mut taken = lock(busy);
     if let Some(run) = &*taken {
         return Answer::Refused(format!("is busy with run {run}"));
     }
-    match begin(bus, card, busy, offer, start) {
-        Ok(()) => {
-            *taken = Some(offer.run.clone());
-            Answer::Accepted
-        }
-        Err(reason) => Answer::Refused(format!("can't begin a part: {reason}")),
+    let answer = answer(
+        begin(bus, card, busy, store, offer, start),
+        "can't begin a part",
+    );
+    if answer == Answer::Accepted {
+        *taken = Some(offer.run.clone());
+    }
+    answer
+}
+
+fn answer(begun: Result<(), String>, failure: &str) -> Answer {
+    match begun {
+        Ok(()) => Answer::Accepted,
+        Err(reason) => Answer::Refused(format!("{failure}: {reason}")),
     }
 }
 
@@ -118,19 +140,21 @@ fn begin(
     bus: &Bus,
     card: &Card,
     busy: &Busy,
+    store: &Arc<Mutex<Store>>,
     offer: &Offer,
-    start: &impl Fn(Option<&str>) -> Result<Line, String>,
+    start: &impl Fn(Task<'_>) -> Result<Line, String>,
 ) -> Result<(), String> {
     let (run, id) = (&offer.run, &card.id);
     if !protocol::is_word(run) {
         return Err("its run has no valid name".to_owned());
     }
     let down = bus.subscribe(&protocol::down(run, id)).map_err(text)?;
-    let child = start(offer.tool.as_deref())?;
+    let child = start(offer.task())?;
     let up = LineEnd::new(bus, protocol::up(run, id));
-    let (busy, bus, run) = (Arc::clone(busy), bus.clone(), run.clone());
+    let (busy, intake) = (Arc::clone(busy), Intake::new(store));
+    let duties = Duties::new(bus, run);
     thread::spawn(move || {
-        Passage::begin(child, up, Duties::new(&bus, &run)).pass_down(&down);
+        Passage::begin(child, up, intake, duties).pass_down(&down);
         *lock(&busy) = None;
     });
     Ok(())
@@ -149,6 +173,7 @@ fn lock_end(up: &Up) -> MutexGuard<'_, LineEnd> {
 
 /// A part of a run that the agent has.
 struct Passage {
+    intake: Intake,
     sink: Sink,
     remote: Box<dyn Remote>,
     /// The thread that passes on what the worker process sends.
@@ -161,10 +186,11 @@ struct Passage {
 
 impl Passage {
     /// Begins to pass on what a worker process sends.
-    fn begin(child: Line, up: LineEnd, duties: Duties) -> Self {
+    fn begin(child: Line, up: LineEnd, intake: Intake, duties: Duties) -> Self {
         let up = Arc::new(Mutex::new(up));
         let (source, reporting, shared) = (child.source, Arc::clone(&up), duties.shared());
         Passage {
+            intake,
             sink: child.sink,
             remote: child.remote,
             reports: thread::spawn(move || pass_up(source, &reporting, &shared)),
@@ -222,11 +248,27 @@ impl Passage {
             Ok(Some(Parcel::Frame(Frame::Agent(message)))) => {
                 let up = Arc::clone(&self.up);
                 let send = move |frame| lock_end(&up).send(&Parcel::Frame(frame));
-                return self.duties.obey(&message, send).is_ok();
+                self.duties.obey(&message, send).is_ok()
             }
-            Ok(Some(Parcel::Frame(frame))) => (self.sink)(frame),
-            Ok(None) => {}
-            Ok(Some(Parcel::End(_))) | Err(_) => return false,
+            Ok(Some(parcel)) => self.obey(parcel),
+            Ok(None) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Does what a parcel requires; returns false if the part is to end.
+    fn obey(&mut self, parcel: Parcel) -> bool {
+        match self.intake.take(parcel) {
+            Step::Pass(frames) => frames.into_iter().for_each(&mut self.sink),
+            Step::Request(hash) => lock_end(&self.up).send(&Parcel::Request(hash)),
+            Step::End(reason) => {
+                if let Some(reason) = reason {
+                    self.remote.kill();
+                    self.has_ended = true;
+                    lock_end(&self.up).send(&Parcel::End(reason.to_owned()));
+                }
+                return false;
+            }
         }
         true
     }

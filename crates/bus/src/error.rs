@@ -94,6 +94,20 @@ pub enum GatherError {
         /// The others, each with its reason.
         refusals: Vec<String>,
     },
+    /// Fewer agents than needed watch processes.
+    #[error(
+        "--watch-agents {wanted}: {watchers} of the {present} such agents on the bus watch \
+         something; start more on the machine of the target, as with `loadline agent --watch \
+         :8080`."
+    )]
+    TooFewWatchers {
+        /// The agents that are needed, as they were given.
+        wanted: String,
+        /// The number of agents that watch something.
+        watchers: usize,
+        /// The number of agents.
+        present: usize,
+    },
     /// More agents than a run may have.
     #[error(
         "--agents {wanted} is {agents} agents, and a run has at most {most}: so many were tried \

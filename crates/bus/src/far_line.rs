@@ -3,9 +3,9 @@
 use crate::connection::{Bus, Subscription};
 use crate::error::BusError;
 use crate::line_end::LineEnd;
-use crate::parcel::Parcel;
+use crate::parcel::{BundleName, Parcel};
 use crate::protocol::{self, HEARTBEAT};
-use loadline_cluster::{Frame, Remote, Sink, Source};
+use loadline_cluster::{Bundle, Frame, Hash, Remote, Sink, Source};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
@@ -32,6 +32,8 @@ struct Shared {
     line: LineEnd,
     /// The number of the subscription to what the part sends.
     up: u64,
+    /// The bundle that was named, until the part has begun.
+    bundle: Option<Bundle>,
     /// The end of the part, once it has ended.
     ending: Option<String>,
 }
@@ -47,6 +49,7 @@ impl FarLine {
             shared: Arc::new(Mutex::new(Shared {
                 line: LineEnd::new(bus, protocol::down(run, id)),
                 up: up.number(),
+                bundle: None,
                 ending: None,
             })),
             up,
@@ -59,13 +62,40 @@ impl FarLine {
         beat(Arc::downgrade(&shared));
         let sending = Arc::clone(&shared);
         Ends {
-            sink: Box::new(move |frame| lock(&sending).line.send(&Parcel::Frame(frame))),
+            sink: Box::new(move |frame| lock(&sending).send(frame)),
             source: Box::new(FarSource {
                 up,
                 shared: Arc::clone(&shared),
             }),
             remote: Box::new(FarRemote(shared)),
         }
+    }
+}
+
+impl Shared {
+    /// Sends a frame; of a bundle its name, in case the agent has it.
+    fn send(&mut self, frame: Frame) {
+        let parcel = match frame {
+            Frame::Bundle(bundle) => {
+                let name = BundleName::of(&bundle);
+                self.bundle = Some(bundle);
+                Parcel::Bundle(name)
+            }
+            frame @ (Frame::Message(_)
+            | Frame::Report(_)
+            | Frame::Script(_)
+            | Frame::Agent(_)
+            | Frame::Merged(_)) => Parcel::Frame(frame),
+        };
+        self.line.send(&parcel);
+    }
+
+    /// Sends the bundle that the agent has not got.
+    fn send_bundle(&mut self, hash: Hash) -> io::Result<()> {
+        let bundle = self.bundle.take().filter(|bundle| bundle.hash() == hash);
+        let bundle = bundle.ok_or_else(|| io::Error::other("a request for an unknown bundle"))?;
+        self.line.send(&Parcel::Frame(Frame::Bundle(bundle)));
+        Ok(())
     }
 }
 
@@ -100,6 +130,8 @@ impl Source for FarSource {
             let mut shared = lock(&self.shared);
             match shared.line.take(&message.contents)? {
                 Some(Parcel::Frame(frame)) => return Ok(Some(frame)),
+                Some(Parcel::Request(hash)) => shared.send_bundle(hash)?,
+                Some(Parcel::Bundle(_)) => return Err(io::Error::other("the name of a bundle")),
                 Some(Parcel::End(ending)) => {
                     shared.ending.get_or_insert(ending);
                     // The command may end right after this, and the agent waits for its receipt.

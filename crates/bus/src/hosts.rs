@@ -3,7 +3,7 @@
 use crate::clock::{Offset, measure_clock};
 use crate::connection::{Bus, random_word};
 use crate::error::{BusError, GatherError};
-use crate::far_line::FarLine;
+use crate::far_line::{Ends, FarLine};
 use crate::protocol::{self, Answer, Card, Offer, Versions};
 use crate::search::{Candidates, candidates, refuse_more_than};
 use crate::selector::Selector;
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// The time in which an agent answers an offer: it may have to look for the program of a tool.
 const OFFER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The reason for an agent that is gone.
+const SILENT: &str = "does not answer";
 /// The time between two searches for agents that are missing.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// The agents that are offered a part at once: each starts a process before it answers.
@@ -134,30 +136,25 @@ impl Invitation {
 
     /// Offers an agent a part; returns the reason why it has none otherwise.
     fn host(&self, bus: &Bus, card: &Card) -> Result<Result<Host, String>, BusError> {
-        let silent = || Ok(Err("does not answer".to_owned()));
         let Some(clock) = measure_clock(bus, card)? else {
-            return silent();
+            return Ok(Err(SILENT.to_owned()));
         };
-        // Subscribe first: the part sends its first frame at once.
-        let line = FarLine::new(bus, &self.run, &card.id)?;
         let offer = Offer {
             run: self.run.clone(),
             versions: Versions::own(),
             tool: self.tool.clone(),
+            command: None,
         };
-        let subject = protocol::offers(&card.id);
-        let answer = bus.request(&subject, &protocol::encode(&offer), OFFER_TIMEOUT)?;
-        match answer.as_deref().and_then(protocol::decode) {
-            Some(Answer::Accepted) => {}
-            Some(Answer::Refused(reason)) => return Ok(Err(reason)),
-            None => return silent(),
-        }
-        let ends = line.begin();
+        let ends = match accept(bus, card, &offer)? {
+            Ok(ends) => ends,
+            Err(reason) => return Ok(Err(reason)),
+        };
         let line = Line {
             name: format!("agent {}", card.name),
             agent: Some(card.name.clone()),
             cores: card.cores,
             clock_ahead_ns: clock.ahead_ns,
+            clock_error_ns: clock.error_ns,
             head_start_ns: LEAST_HEAD_START_NS.max(4 * clock.longest_ns + clock.error_ns),
             sink: ends.sink,
             source: ends.source,
@@ -169,4 +166,43 @@ impl Invitation {
             line,
         }))
     }
+}
+
+/// Runs a command on an agent, and returns the line to it: what it sends is between who starts it
+/// there and the caller. The inner error is the rest of a sentence: the agent refuses.
+///
+/// # Errors
+/// If the bus can't be used.
+pub fn command(bus: &Bus, card: &Card, words: &[String]) -> Result<Result<Line, String>, BusError> {
+    let offer = Offer {
+        run: random_word(),
+        versions: Versions::own(),
+        tool: None,
+        command: Some(words.to_vec()),
+    };
+    let ends = accept(bus, card, &offer)?;
+    Ok(ends.map(|ends| Line {
+        name: format!("agent {}", card.name),
+        agent: Some(card.name.clone()),
+        cores: card.cores,
+        clock_ahead_ns: 0,
+        clock_error_ns: 0,
+        head_start_ns: 0,
+        sink: ends.sink,
+        source: ends.source,
+        remote: ends.remote,
+    }))
+}
+
+/// Offers an agent what it is to do; returns the reason if it does not.
+fn accept(bus: &Bus, card: &Card, offer: &Offer) -> Result<Result<Ends, String>, BusError> {
+    // Subscribe first: the first frame is sent at once.
+    let line = FarLine::new(bus, &offer.run, &card.id)?;
+    let subject = protocol::offers(&card.id);
+    let answer = bus.request(&subject, &protocol::encode(offer), OFFER_TIMEOUT)?;
+    Ok(match answer.as_deref().and_then(protocol::decode) {
+        Some(Answer::Accepted) => Ok(line.begin()),
+        Some(Answer::Refused(reason)) => Err(reason),
+        None => Err(SILENT.to_owned()),
+    })
 }

@@ -19,8 +19,10 @@
 //!   `line_end.rs`
 //! - an agent: `agent.rs`; what it does in a run with very many others `duties.rs`: it sends its
 //!   reports to one of them `reporting.rs`, or joins theirs `merging.rs`
+//! - an agent: `agent.rs`; the bundles that it has `store.rs`, those that it requests `intake.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`; the number and the labels of agents `selector.rs`
+//! - agents that watch processes of their machine: `look.rs`
 //! - agents that a process in Python gathers: `hire.rs`
 //! - the bus: its URL and its users `address.rs`, their keys `nkey.rs`, its protocol `nats.rs`,
 //!   the connection to it `connection.rs`, TLS `stream.rs`
@@ -36,7 +38,9 @@ mod error;
 mod far_line;
 mod hire;
 mod hosts;
+mod intake;
 mod line_end;
+mod look;
 mod merging;
 mod nats;
 mod nkey;
@@ -45,6 +49,7 @@ mod protocol;
 mod reporting;
 mod search;
 mod selector;
+mod store;
 mod stream;
 
 pub use address::BusAddress;
@@ -53,7 +58,8 @@ pub use clock::{Offset, measure_clock};
 pub use connection::Bus;
 pub use error::{BusError, GatherError};
 pub use hire::{AGENTS_VARIABLE, Hire};
-pub use hosts::{Host, Invitation, gather};
-pub use protocol::{Card, Versions};
-pub use search::{MOST_AGENTS, agents, find};
+pub use hosts::{Host, Invitation, command, gather};
+pub use look::{Eye, View, serve_looks};
+pub use protocol::{Card, Task, Versions};
+pub use search::{MOST_AGENTS, agents, find, find_watchers};
 pub use selector::{Labels, Selector, parse_label};

@@ -5,7 +5,7 @@
 //! and sends it again: when the other end reports a gap, or acknowledges nothing from one sign of
 //! life to the next. What arrives twice is left out.
 
-use loadline_cluster::{Frame, LONGEST_FRAME};
+use loadline_cluster::{Bundle, Frame, Hash, LONGEST_FRAME};
 use std::collections::VecDeque;
 use std::io;
 
@@ -13,8 +13,52 @@ use std::io;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parcel {
     Frame(Frame),
+    /// The name of a bundle, in place of the bundle.
+    Bundle(BundleName),
+    /// The request for a bundle that was named.
+    Request(Hash),
     /// The sender's end: how the process ended, or why it is to end.
     End(String),
+}
+
+/// What a bundle is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BundleName {
+    /// The hash of its bytes.
+    pub(crate) hash: Hash,
+    /// Their number.
+    pub(crate) length: u64,
+}
+
+impl BundleName {
+    /// Returns the name of a bundle.
+    pub(crate) fn of(bundle: &Bundle) -> Self {
+        BundleName {
+            hash: bundle.hash(),
+            length: bundle.bytes().len() as u64,
+        }
+    }
+
+    fn bytes(self) -> Vec<u8> {
+        [self.hash.bytes(), &self.length.to_be_bytes()[..]].concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> io::Result<Self> {
+        let (hash, length) = bytes.split_at_checked(Hash::BYTES).ok_or_else(no_hash)?;
+        Ok(BundleName {
+            hash: hash_of(hash)?,
+            length: u64::from_be_bytes(length.try_into().map_err(|_| no_hash())?),
+        })
+    }
+}
+
+fn hash_of(bytes: &[u8]) -> io::Result<Hash> {
+    let bytes = bytes.try_into().map_err(|_| no_hash())?;
+    Ok(Hash::from_bytes(bytes))
+}
+
+fn no_hash() -> io::Error {
+    io::Error::other("the name of a bundle that is none")
 }
 
 /// A received message, for the end of a line that it arrives at.
@@ -34,6 +78,8 @@ pub(crate) enum Received {
 const LAST_PIECE: u8 = b'f';
 const PIECE: u8 = b'p';
 const END: u8 = b'e';
+const BUNDLE: u8 = b'b';
+const REQUEST: u8 = b'q';
 /// A sign of life: its number is the next that is expected, which acknowledges those before.
 const ALIVE: u8 = b'a';
 /// The same, and a request for all from that number on.
@@ -89,6 +135,8 @@ impl Conveyor {
                 }
                 messages
             }
+            Parcel::Bundle(name) => vec![self.keep(BUNDLE, &name.bytes())],
+            Parcel::Request(hash) => vec![self.keep(REQUEST, hash.bytes())],
             Parcel::End(reason) => vec![self.keep(END, reason.as_bytes())],
         }
     }
@@ -170,6 +218,8 @@ impl Conveyor {
                 self.open(contents)?;
                 Parcel::Frame(Frame::from_bytes(std::mem::take(&mut self.open))?)
             }
+            BUNDLE => Parcel::Bundle(BundleName::from_bytes(contents)?),
+            REQUEST => Parcel::Request(hash_of(contents)?),
             END => Parcel::End(String::from_utf8_lossy(contents).into_owned()),
             _ => return Err(io::Error::other("a message of no known kind")),
         };
@@ -218,7 +268,14 @@ mod tests {
     #[test]
     fn invalid_messages_are_refused() {
         let mut conveyor = Conveyor::new(100);
-        for none in [&b""[..], b"abc", b"\0\0\0\x01", b"\0\0\0\0x"] {
+        for none in [
+            &b""[..],
+            b"abc",
+            b"\0\0\0\x01",
+            b"\0\0\0\0x",
+            b"\0\0\0\x01b",
+            b"\0\0\0\x02qshort",
+        ] {
             assert!(conveyor.receive(none).is_err(), "{none:?}");
         }
     }
@@ -270,7 +327,11 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let frames = reports.into_iter().map(|bytes| Parcel::Frame(Frame::Report(bytes)));
-            let parcels: Vec<_> = frames.chain([end("end")]).collect();
+            let bundle = Bundle::new(seed.to_be_bytes().to_vec());
+            let named = Parcel::Bundle(BundleName::of(&bundle));
+            let request = Parcel::Request(bundle.hash());
+            let last = [named, request, end("end")];
+            let parcels: Vec<_> = frames.chain(last).collect();
             let (mut here, mut there) = (Conveyor::new(longest), Conveyor::new(longest));
             let mut state = seed;
             // A quarter is lost, by a linear congruential generator.
@@ -294,7 +355,8 @@ mod tests {
                 };
                 let delivered: Vec<Vec<u8>> = sent.into_iter().flat_map(copies).collect();
                 for message in delivered {
-                    prop_assert!(message.len() <= longest.max(10));
+                    // A name is not divided.
+                    prop_assert!(message.len() <= longest.max(HEAD + Hash::BYTES + 8));
                     if is_lost() {
                         continue;
                     }

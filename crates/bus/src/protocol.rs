@@ -5,6 +5,7 @@
 //! | `loadline.agents` | a coordinator | nothing; each agent answers with its [`Card`] |
 //! | `loadline.agent.ID.offer` | a coordinator | [`Offer`]; the agent answers with [`Answer`] |
 //! | `loadline.agent.ID.clock` | a coordinator | nothing; the agent answers with [`Reading`] |
+//! | `loadline.agent.ID.look` | a coordinator | [`LookRequest`]; its answer is [`LookAnswer`] |
 //! | `loadline.run.RUN.ID.down` | the coordinator | parcels for the part |
 //! | `loadline.run.RUN.ID.up` | the agent | parcels of the part |
 //! | `loadline.run.RUN.merger.MERGER.PART.up` | the agent of a part | parcels for the merger |
@@ -41,6 +42,10 @@ pub struct Card {
     /// Its labels.
     #[serde(default)]
     pub labels: Labels,
+    /// The processes that it watches. Such an agent takes no part in runs: it is on the machine of
+    /// their target.
+    #[serde(default)]
+    pub watches: Vec<String>,
     /// The run of which it has a part, if it has one.
     pub busy_with: Option<String>,
 }
@@ -55,6 +60,7 @@ impl Card {
             cores,
             open_files,
             labels,
+            watches: Vec::new(),
             busy_with: None,
         }
     }
@@ -63,7 +69,11 @@ impl Card {
     pub(crate) fn refusal(&self) -> Option<String> {
         let busy = self.busy_with.as_ref();
         let busy = busy.map(|run| format!("is busy with run {run}"));
-        self.versions.mismatch().or(busy)
+        let watching = (!self.watches.is_empty()).then(|| {
+            let watches = self.watches.join(", ");
+            format!("watches {watches}, and takes no part in runs")
+        });
+        self.versions.mismatch().or(watching).or(busy)
     }
 }
 
@@ -112,6 +122,31 @@ pub(crate) struct Offer {
     /// The tool whose own program has the part; `None` if this one has it.
     #[serde(default)]
     pub(crate) tool: Option<String>,
+    /// The words of a command that is to run there instead of a part of a run.
+    #[serde(default)]
+    pub(crate) command: Option<Vec<String>>,
+}
+
+/// What an agent is to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task<'a> {
+    /// A part of a run, in this program.
+    Part,
+    /// A part of a run, in the program of this tool.
+    PartOf(&'a str),
+    /// A command, with its arguments.
+    Command(&'a [String]),
+}
+
+impl Offer {
+    /// Returns what is to be started.
+    pub(crate) fn task(&self) -> Task<'_> {
+        match (&self.command, &self.tool) {
+            (Some(words), _) => Task::Command(words),
+            (None, Some(tool)) => Task::PartOf(tool),
+            (None, None) => Task::Part,
+        }
+    }
 }
 
 /// The answer to an offer.
@@ -120,6 +155,22 @@ pub(crate) enum Answer {
     /// The agent waits for the frames of its part.
     Accepted,
     /// It has no part of the run, for this reason: the rest of a sentence.
+    Refused(String),
+}
+
+/// The request for what processes have used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LookRequest {
+    /// The word of the view: the answer is what was used since the last request with it.
+    pub(crate) word: String,
+}
+
+/// The answer to a request for what processes have used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum LookAnswer {
+    /// The reading, as JSON.
+    Reading(String),
+    /// There is none, for this reason: the rest of a sentence.
     Refused(String),
 }
 
@@ -134,6 +185,10 @@ pub(crate) struct Reading {
 
 pub(crate) fn offers(id: &str) -> String {
     format!("loadline.agent.{id}.offer")
+}
+
+pub(crate) fn looks(id: &str) -> String {
+    format!("loadline.agent.{id}.look")
 }
 
 pub(crate) fn clock(id: &str) -> String {

@@ -41,6 +41,36 @@ pub fn find(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Card
     }
 }
 
+/// Returns the agents of a selector that watch processes, in the order of their names. Waits for
+/// those that are not there yet, for at most `patience`.
+///
+/// # Errors
+/// If there are too few, or the bus can't be used.
+pub fn find_watchers(
+    bus: &Bus,
+    wanted: &Selector,
+    patience: Duration,
+) -> Result<Vec<Card>, GatherError> {
+    let until = Instant::now() + patience;
+    loop {
+        let (mut watchers, others): (Vec<Card>, Vec<Card>) = agents(bus)?
+            .into_iter()
+            .filter(|card| wanted.fits(card))
+            .partition(|card| !card.watches.is_empty());
+        if watchers.len() >= wanted.least() {
+            watchers.truncate(wanted.count.map_or(usize::MAX, |count| count as usize));
+            return Ok(watchers);
+        }
+        if Instant::now() >= until {
+            return Err(GatherError::TooFewWatchers {
+                wanted: wanted.to_string(),
+                watchers: watchers.len(),
+                present: watchers.len() + others.len(),
+            });
+        }
+    }
+}
+
 fn refuse_too_many(wanted: &Selector, agents: usize) -> Result<(), GatherError> {
     refuse_more_than(MOST_AGENTS, wanted, agents)
 }

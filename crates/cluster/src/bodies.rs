@@ -9,7 +9,7 @@ use std::io;
 
 /// The bodies that were taken out of a plan.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Bodies {
+pub(crate) struct Bodies {
     /// The bodies, in Base64.
     contents: Vec<String>,
     /// The index of the body of each request of the plan, then of each of its scenarios; `None` for

@@ -1,5 +1,6 @@
 //! A child: some of the workers of a run, for a coordinator at the other end of its pipes.
 
+use crate::bundle::Contents;
 use crate::frame::Frame;
 use crate::message::{Command, FromChild, Job, PROTOCOL, Ready, ToChild};
 use loadline_engine::{ConveyError, Handle, Launch, NextReport, Order, ReportWriter, RunPart};
@@ -58,22 +59,21 @@ pub fn serve(
     voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
     // A plan with large bodies takes a while to read.
     voice.beat(|| std::process::exit(1));
-    let assigned = Frame::read(&mut input);
-    let Ok(Some(ToChild::Assign {
-        mut plan,
-        bodies,
-        lines,
-        job,
-        detail,
-        workers,
-    })) = assigned.and_then(|frame| frame.map(|frame| frame.message()).transpose())
-    else {
+    let Ok(Some(Frame::Bundle(bundle))) = Frame::read(&mut input) else {
         return Err(ChildError::NoCoordinator);
     };
-    bodies.put_into(&mut plan)?;
-    if let Some(list) = &mut plan.list {
-        list.lines = lines.map(|lines| Arc::new(*lines));
-    }
+    let assigned = Frame::read(&mut input)?.ok_or(ChildError::NoCoordinator)?;
+    let ToChild::Assign {
+        mut plan,
+        own: _,
+        detail,
+        workers,
+    } = assigned.message()?
+    else {
+        return Err(ChildError::OutOfTurn);
+    };
+    let job = Contents::unpack(&bundle)?.put_into(&mut plan)?;
+    drop(bundle);
     let launches = match &job {
         None => Ok(Launch::of_plan(&plan)),
         Some(job) => launches(&plan, job, workers.clone()),

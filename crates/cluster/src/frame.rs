@@ -3,6 +3,7 @@
 //! On a stream of bytes a frame is its length in four bytes, the most significant first, its kind
 //! in one, and its contents. The length is that of kind and contents.
 
+use crate::bundle::Bundle;
 use crate::message::FromChild;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,6 +20,8 @@ pub enum Frame {
     Message(Vec<u8>),
     /// A report of a part of a run, as its writer has written it.
     Report(Vec<u8>),
+    /// What all parts of a run have in common.
+    Bundle(Bundle),
     /// A message of those who lead the users of a script, which only they read.
     Script(Vec<u8>),
     /// A message for the agent that passes frames on, as JSON: [`ToAgent`](crate::ToAgent).
@@ -34,6 +37,7 @@ const REPORT: u8 = b'r';
 const SCRIPT: u8 = b's';
 const AGENT: u8 = b'g';
 const MERGED: u8 = b'j';
+const BUNDLE: u8 = b'b';
 
 impl Frame {
     /// Creates the frame of a message.
@@ -55,6 +59,7 @@ impl Frame {
             Frame::Script(_) => Err(io::Error::other("a script's message where ours was due")),
             Frame::Agent(_) => Err(io::Error::other("an agent's message where ours was due")),
             Frame::Merged(_) => Err(io::Error::other("joined reports where a message was due")),
+            Frame::Bundle(_) => Err(io::Error::other("a bundle where a message was due")),
         }
     }
 
@@ -87,6 +92,7 @@ impl Frame {
             Some(SCRIPT) => Ok(Frame::Script(bytes.split_off(1))),
             Some(AGENT) => Ok(Frame::Agent(bytes.split_off(1))),
             Some(MERGED) => Ok(Frame::Merged(bytes.split_off(1))),
+            Some(BUNDLE) => Ok(Frame::Bundle(Bundle::new(bytes.split_off(1)))),
             _ => Err(io::Error::other("a frame of no known kind")),
         }
     }
@@ -98,6 +104,7 @@ impl Frame {
             Frame::Script(contents) => (SCRIPT, contents),
             Frame::Agent(contents) => (AGENT, contents),
             Frame::Merged(contents) => (MERGED, contents),
+            Frame::Bundle(bundle) => (BUNDLE, bundle.bytes()),
         }
     }
 
@@ -167,6 +174,7 @@ mod tests {
             Frame::Script(vec![128, 4]),
             Frame::Agent(b"{}".to_vec()),
             Frame::Merged(vec![0, 0, 0, 1, 9]),
+            Frame::Bundle(Bundle::new(vec![0, 255])),
         ];
         let mut bytes = Vec::new();
         frames

@@ -9,7 +9,8 @@
 //!
 //! What the two ends of a link send each other are [`Frame`]s, over a child's standard input and
 //! output: messages as JSON ([`ToChild`], [`FromChild`]), and reports in the engine's own encoding.
-//! A child sends [`Hello`](FromChild::Hello) and receives its part of the plan
+//! A child sends [`Hello`](FromChild::Hello) and receives what all parts have in common, the
+//! [`Bundle`], and then its part of the plan
 //! ([`Assign`](ToChild::Assign)). It opens its connections, sends [`Ready`](FromChild::Ready) and
 //! waits for the instant at which the load begins ([`StartAt`](ToChild::StartAt)), on the clock
 //! that all processes of a machine share. From then on it sends one report a second, in which the
@@ -31,7 +32,8 @@
 //!
 //! ## To change
 //!
-//! - a message: `message.rs`; the bodies of requests in it `bodies.rs`; how it is sent `frame.rs`
+//! - a message: `message.rs`; how it is sent `frame.rs`; what is sent once to all `bundle.rs`, the
+//!   bodies of requests in it `bodies.rs`
 //! - a child's side: `child.rs`; what it reports is in the crate `engine`
 //! - the coordinator's side: all children `processes.rs`, while the run lasts `supervision.rs`; one
 //!   of them `link.rs`, its pipes `pipes.rs`; those that join while it lasts `newcomers.rs`
@@ -44,6 +46,7 @@
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod bodies;
+mod bundle;
 mod child;
 mod frame;
 mod group;
@@ -60,7 +63,7 @@ mod relay;
 mod supervision;
 mod watched;
 
-pub use bodies::Bodies;
+pub use bundle::{Bundle, Hash};
 pub use child::{ChildError, send_reports, serve};
 pub use frame::{Frame, LONGEST_FRAME};
 pub use group::Grouping;

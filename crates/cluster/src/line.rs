@@ -37,6 +37,8 @@ pub struct Line {
     /// The other end's `CLOCK_MONOTONIC` less that of this process, in nanoseconds: 0 on the same
     /// machine.
     pub clock_ahead_ns: i64,
+    /// The most by which that is wrong, in nanoseconds.
+    pub clock_error_ns: u64,
     /// The time that a message may take to the other end, in nanoseconds.
     pub head_start_ns: u64,
     /// Sends to the other end. Dropping it ends what the other end receives.

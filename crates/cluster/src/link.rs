@@ -1,5 +1,6 @@
 //! The coordinator's end of a link: the state of one part of the run.
 
+use crate::bundle::Bundle;
 use crate::frame::Frame;
 use crate::group::Group;
 use crate::line::{Line, Sink, Source};
@@ -113,6 +114,13 @@ impl Link {
     pub(crate) fn tell_agent(&mut self, message: &ToAgent) {
         if let (Some(sink), Ok(frame)) = (&mut self.sink, message.frame()) {
             sink(frame);
+        }
+    }
+
+    /// Sends what all parts have in common.
+    pub(crate) fn tell_bundle(&mut self, bundle: Bundle) {
+        if let Some(sink) = &mut self.sink {
+            sink(Frame::Bundle(bundle));
         }
     }
 

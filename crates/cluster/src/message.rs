@@ -1,8 +1,7 @@
 //! The messages of the worker protocol. Reports have an encoding of their own, that of the engine.
 
-use crate::bodies::Bodies;
 use loadline_engine::{Change, Detail, Order, Readiness, TakeOver};
-use loadline_plan::{HttpVersion, ListLines, Plan};
+use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::Address;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -52,17 +51,14 @@ impl Job {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToChild {
-    /// The assignment: the plan, and the child's share of its workers.
+    /// The assignment: the plan, and the child's share of its workers. The bundle comes before it.
     Assign {
-        /// The whole plan, except bodies.
+        /// The plan without what is in the bundle.
         #[serde(with = "loadline_plan::json")]
         plan: Box<Plan>,
-        /// The bodies of its requests.
-        bodies: Bodies,
-        /// The lines of its long list, which an encoded plan does not contain.
-        lines: Option<Box<ListLines>>,
-        /// The behaviour of its users; `None` if they send the requests of the plan.
-        job: Option<Job>,
+        /// What the job is for this child alone, if its tool has such terms.
+        #[serde(default)]
+        own: Option<Box<RawValue>>,
         /// The events to report in addition to intervals.
         detail: Detail,
         /// The child's own workers among those of the plan, from 0.

@@ -9,8 +9,8 @@ use crate::line::Line;
 use crate::link::{Link, Part, Started};
 use crate::loss::{Course, Handover};
 use crate::message::Before;
-use crate::processes::{Users, assign};
-use loadline_engine::{CHANGE_LEAD_NS, Change, Detail, Inlet, TakeOver};
+use crate::processes::Assignment;
+use loadline_engine::{CHANGE_LEAD_NS, Change, Inlet, TakeOver, TallyCodec};
 use loadline_plan::Plan;
 use loadline_reactor::monotonic_ns;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,8 +38,9 @@ pub struct Newcomer {
 /// What a part that joins has to know.
 pub(crate) struct Enlistment {
     pub(crate) plan: Box<Plan>,
-    pub(crate) detail: Detail,
-    pub(crate) users: Users,
+    pub(crate) assignment: Assignment,
+    /// The codec of its workers' tallies, if they have any.
+    pub(crate) tallies: Option<TallyCodec>,
     pub(crate) handover: Handover,
     pub(crate) inlet: Arc<OnceLock<Inlet>>,
     pub(crate) course: Course,
@@ -95,8 +96,8 @@ impl Newcomers {
         while let Ok(line) = self.lines.try_recv() {
             let Enlistment {
                 plan,
-                detail,
-                users,
+                assignment,
+                tallies,
                 handover,
                 inlet,
                 each,
@@ -111,13 +112,13 @@ impl Newcomers {
                 workers,
                 threads: self.next_worker,
                 scenarios: plan.scenarios.len().max(1),
-                tallies: users.tallies.clone(),
+                tallies: tallies.clone(),
                 handover: handover.clone(),
                 group: None,
             };
             self.names.push((part.index, line.agent.clone()));
             let mut link = Link::new(line, part, Arc::clone(inlet), self.begins.clone());
-            assign(&mut link, plan, *detail, users);
+            assignment.give(&mut link);
             links.push(link);
         }
     }

@@ -85,6 +85,7 @@ fn line(name: String, input: impl Read + Send + 'static) -> Line {
         agent: None,
         cores: 1,
         clock_ahead_ns: 0,
+        clock_error_ns: 0,
         head_start_ns: 0,
         sink: Box::new(drop),
         source: Box::new(Input(BufReader::new(input))),

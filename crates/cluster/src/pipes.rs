@@ -27,6 +27,7 @@ pub fn start(name: String, mut command: Command) -> io::Result<Line> {
         agent: None,
         cores: 1,
         clock_ahead_ns: 0,
+        clock_error_ns: 0,
         head_start_ns: HEAD_START_NS,
         sink: Box::new(move |frame| {
             if let Some(input) = &input {

@@ -1,6 +1,6 @@
 //! A run on several processes of this machine, from the view of the coordinator.
 
-use crate::bodies::Bodies;
+use crate::bundle::{Bundle, Contents};
 use crate::group::{Grounds, Group, Grouping};
 use crate::line::Line;
 use crate::link::{Link, Part, Started};
@@ -10,7 +10,7 @@ use crate::newcomers::{Enlistment, Newcomer, Newcomers, Recruiter};
 use crate::pipes;
 use crate::supervision::Supervision;
 use loadline_engine::{Allotments, Detail, Inlet, Order, Readiness, Run, StartError, TallyCodec};
-use loadline_plan::{ListLines, Plan};
+use loadline_plan::Plan;
 use loadline_reactor::monotonic_ns;
 use loadline_record::Distribution;
 use std::io;
@@ -54,6 +54,8 @@ pub struct Processes {
     pub run: Run,
     agents: Vec<String>,
     groups: Vec<Arc<Group>>,
+    /// The most by which a part begins before or after the others, in nanoseconds.
+    begin_error_ns: u64,
     /// Those that have joined, as they come.
     joined: Option<Receiver<Newcomer>>,
     is_over: Arc<AtomicBool>,
@@ -113,6 +115,7 @@ impl Processes {
         let (send, started) = channel();
         let agents = lines.iter().filter_map(|line| line.agent.clone()).collect();
         let of = lines.len() as u32;
+        let begin_error_ns = lines.iter().map(|line| line.clock_error_ns).max();
         let shares: Vec<Range<u32>> = shares(plan.threads, of).collect();
         let head_start_ns = lines.iter().map(|line| line.head_start_ns).max();
         let head_start_ns = head_start_ns.unwrap_or(0);
@@ -132,9 +135,8 @@ impl Processes {
         };
         let mut links = links(&common, lines, &inlet, &send);
         drop(send);
-        links
-            .iter_mut()
-            .for_each(|link| assign(link, plan, detail, users));
+        let assignment = Assignment::new(plan, detail, users)?;
+        links.iter_mut().for_each(|link| assignment.give(link));
         let ready = all_ready(&mut links, &started)?;
         let begin_ns = monotonic_ns() + head_start_ns;
         let course = Course {
@@ -158,8 +160,8 @@ impl Processes {
         let newcomers = recruiter.map(|recruiter| {
             let order = Enlistment {
                 plan: Box::new(plan.clone()),
-                detail,
-                users: users.clone(),
+                assignment,
+                tallies: users.tallies.clone(),
                 handover,
                 inlet,
                 course,
@@ -183,6 +185,7 @@ impl Processes {
             run,
             agents,
             groups,
+            begin_error_ns: begin_error_ns.unwrap_or(0),
             joined: Some(joined),
             is_over,
             guard: Some(guard),
@@ -208,6 +211,12 @@ impl Processes {
             .flat_map(|group| group.all_response_times());
         let alone = members.into_iter().skip(first_alone as usize);
         in_groups.chain(alone).collect()
+    }
+
+    /// Returns the most by which clocks of the parts are wrong, and so the instant at which each
+    /// begins: nanoseconds.
+    pub fn begin_error_ns(&self) -> u64 {
+        self.begin_error_ns
     }
 
     /// Returns the agents that have joined since the last call.
@@ -267,19 +276,35 @@ pub(crate) fn links(
     parts.map(link).collect()
 }
 
-/// Sends a part its assignment.
-pub(crate) fn assign(link: &mut Link, plan: &Plan, detail: Detail, users: &Users) {
-    let mut plan = Box::new(plan.clone());
-    let bodies = Bodies::take(&mut plan);
-    let lines = plan.list_lines();
-    link.tell(&ToChild::Assign {
-        bodies,
-        lines: lines.map(|lines| Box::new(ListLines::clone(lines))),
-        plan,
-        job: users.job.clone(),
-        detail,
-        workers: link.workers(),
-    });
+/// The assignment of each part of a run.
+pub(crate) struct Assignment {
+    bundle: Bundle,
+    /// The plan without what is in the bundle.
+    plan: Box<Plan>,
+    detail: Detail,
+}
+
+impl Assignment {
+    fn new(plan: &Plan, detail: Detail, users: &Users) -> io::Result<Self> {
+        let mut plan = Box::new(plan.clone());
+        let contents = Contents::take(&mut plan, users.job.clone());
+        Ok(Assignment {
+            bundle: contents.pack()?,
+            plan,
+            detail,
+        })
+    }
+
+    /// Sends a part its assignment.
+    pub(crate) fn give(&self, link: &mut Link) {
+        link.tell_bundle(self.bundle.clone());
+        link.tell(&ToChild::Assign {
+            plan: self.plan.clone(),
+            own: None,
+            detail: self.detail,
+            workers: link.workers(),
+        });
+    }
 }
 
 impl Drop for Processes {

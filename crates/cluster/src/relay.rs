@@ -6,7 +6,7 @@
 //! So the runners have the same sockets wherever the other end is. The assignment, the signs of
 //! life and the reason of a failure are those of every part.
 
-use crate::bodies::Bodies;
+use crate::bundle::Contents;
 use crate::child::{ChildError, ToCoordinator};
 use crate::frame::{Frame, read_block, write_block};
 use crate::line::{Line, Sink, Source};
@@ -14,6 +14,7 @@ use crate::message::{FromChild, Job, PROTOCOL, ToChild};
 use crate::watched::{Silence, Watched, lock};
 use loadline_engine::Detail;
 use loadline_plan::Plan;
+use serde_json::value::RawValue;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -49,7 +50,11 @@ impl Sockets {
     fn pass(&mut self, frame: &Frame) -> io::Result<()> {
         match frame {
             Frame::Script(message) => write_block(message, &mut self.messages),
-            Frame::Message(_) | Frame::Report(_) | Frame::Agent(_) | Frame::Merged(_) => {
+            Frame::Message(_)
+            | Frame::Report(_)
+            | Frame::Bundle(_)
+            | Frame::Agent(_)
+            | Frame::Merged(_) => {
                 // Without a record, or after its end, nobody reads reports.
                 let _ = frame.write(&mut self.reports);
                 Ok(())
@@ -68,12 +73,17 @@ struct State {
 }
 
 impl Relay {
-    /// Assigns a part its job, and begins to pass on what both ends send. The sockets are closed
-    /// when the part has ended.
+    /// Assigns a part its job, with terms of its own, and begins to pass on what both ends send.
+    /// The sockets are closed when the part has ended.
     ///
     /// # Errors
     /// If the system refuses.
-    pub fn begin(line: Line, job: Job, sockets: Sockets) -> io::Result<Relay> {
+    pub fn begin(
+        line: Line,
+        job: Job,
+        own: Option<Box<RawValue>>,
+        sockets: Sockets,
+    ) -> io::Result<Relay> {
         let Line {
             mut sink,
             source,
@@ -81,7 +91,10 @@ impl Relay {
             ..
         } = line;
         sockets.reports.set_write_timeout(Some(REPORT_TIMEOUT))?;
-        sink(Frame::of(&assignment(job))?);
+        let mut plan = Box::new(Plan::default());
+        let contents = Contents::take(&mut plan, Some(job));
+        sink(Frame::Bundle(contents.pack()?));
+        sink(Frame::of(&assignment(plan, own))?);
         let state = Arc::new(Mutex::new(State {
             watched: Watched::new(remote),
             is_over: false,
@@ -125,13 +138,10 @@ impl Drop for Relay {
 }
 
 /// Returns the assignment of a job whose plan its leader knows.
-fn assignment(job: Job) -> ToChild {
-    let mut plan = Box::new(Plan::default());
+fn assignment(plan: Box<Plan>, own: Option<Box<RawValue>>) -> ToChild {
     ToChild::Assign {
-        bodies: Bodies::take(&mut plan),
-        lines: None,
         plan,
-        job: Some(job),
+        own,
         detail: Detail::default(),
         workers: 0..1,
     }
@@ -196,6 +206,7 @@ pub struct Seat {
     source: Option<Box<dyn Source>>,
     voice: ToCoordinator,
     job: Job,
+    own: Option<Box<RawValue>>,
     /// The threads that pass on what this process sends.
     passing: Vec<JoinHandle<()>>,
 }
@@ -216,12 +227,17 @@ impl Seat {
             thread::sleep(LAST_GRACE);
             signal_hook::low_level::exit(1)
         });
+        let Some(Frame::Bundle(bundle)) = source.next()? else {
+            return Err(ChildError::NoCoordinator);
+        };
+        let job = Contents::unpack(&bundle)?.into_job();
         let assigned = source.next()?.map(|frame| frame.message()).transpose()?;
-        match assigned {
-            Some(ToChild::Assign { job: Some(job), .. }) => Ok(Seat {
+        match (job, assigned) {
+            (Some(job), Some(ToChild::Assign { own, .. })) => Ok(Seat {
                 source: Some(source),
                 voice,
                 job,
+                own,
                 passing: Vec::new(),
             }),
             _ => Err(ChildError::NoCoordinator),
@@ -231,6 +247,12 @@ impl Seat {
     /// Returns the job.
     pub fn job(&self) -> &Job {
         &self.job
+    }
+
+    /// Returns what the job is for this part alone, as the tool encoded it; `None` if it is
+    /// nothing.
+    pub fn own(&self) -> Option<&RawValue> {
+        self.own.as_deref()
     }
 
     /// Begins to pass on what both ends send. Afterwards, it does nothing.

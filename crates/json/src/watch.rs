@@ -206,8 +206,12 @@ pub struct Host {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Tree {
-    /// `generator`, or the argument that selected the tree.
+    /// `generator`, or the argument that selected the tree, after the name of its machine.
     pub name: String,
+    /// The agent on whose machine the tree is; absent if it is on this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub machine: Option<String>,
     /// The program name of the tree's first process.
     pub command: Option<String>,
     /// The process identifier of the tree's first process.

@@ -3,11 +3,15 @@
 //! A build may leave the bus out.
 
 #[cfg(feature = "cluster")]
+mod commands;
+#[cfg(feature = "cluster")]
 mod locust_part;
 #[cfg(feature = "cluster")]
 mod on_bus;
 #[cfg(feature = "cluster")]
 mod table;
+#[cfg(feature = "cluster")]
+mod watching;
 #[cfg(not(feature = "cluster"))]
 mod without_bus;
 

@@ -8,12 +8,12 @@ mod proxy;
 pub use self::environment_proxies::{EnvironmentProxies, UnusableProxy};
 pub use self::naming::{AddressPolicy, HostRule, IpRange, Naming, Selection};
 
-use crate::{Error, Header};
+use crate::{Content, Error, Header};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use url::Url;
 
@@ -223,8 +223,12 @@ pub struct Tls {
     pub cert: Option<PathBuf>,
     /// The client's private key (PEM); `None` with a `cert` means that file holds the key too.
     pub key: Option<PathBuf>,
+    /// The contents of files among those above, where they lie on another machine.
+    #[serde(skip)]
+    pub files: Vec<FileContents>,
     /// Further certificates of the client, as texts: a server that requests one receives the first
-    /// that it accepts. They stay in memory: neither files nor other processes receive them.
+    /// that it accepts. They are in no saved run; other processes of a run receive them apart from
+    /// the plan.
     #[serde(skip)]
     pub identities: Vec<Identity>,
     /// The server name that the client sends in TLS.
@@ -240,6 +244,40 @@ pub struct Tls {
     /// True if every connection makes a full handshake, instead of resuming an earlier session.
     #[serde(default)]
     pub never_resume: bool,
+}
+
+impl Tls {
+    /// Returns the files that it names.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let files = [&self.cacert, &self.cert, &self.key];
+        files.into_iter().flatten()
+    }
+
+    /// Returns the contents of a file that lies on another machine; `None` of one that lies here.
+    pub fn contents_of(&self, path: &Path) -> Option<&Content> {
+        let mut files = self.files.iter();
+        let file = files.find(|file| file.path == path);
+        file.map(|file| &file.contents)
+    }
+}
+
+/// A file that may lie on another machine, and its contents.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FileContents {
+    /// Its path there.
+    pub path: PathBuf,
+    /// What it has.
+    pub contents: Content,
+}
+
+impl fmt::Debug for FileContents {
+    /// Prints the path only: the contents may be a private key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.path;
+        f.debug_struct("FileContents")
+            .field("path", path)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A certificate of the client and its key.

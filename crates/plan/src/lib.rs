@@ -48,9 +48,9 @@ pub use check::{
 };
 pub use client::Client;
 pub use connection::{
-    AddressPolicy, Clock, ConnectTo, Connection, EnvironmentProxies, HostRule, HttpVersion,
-    Identity, IpRange, IpVersion, Naming, Proxy, Selection, ServerName, Tls, TlsVersion,
-    UnusableProxy, Windows, parse_ip_address, parse_part,
+    AddressPolicy, Clock, ConnectTo, Connection, EnvironmentProxies, FileContents, HostRule,
+    HttpVersion, Identity, IpRange, IpVersion, Naming, Proxy, Selection, ServerName, Tls,
+    TlsVersion, UnusableProxy, Windows, parse_ip_address, parse_part,
 };
 pub use contradiction::Contradiction;
 pub use error::Error;

@@ -111,6 +111,9 @@ pub struct Traffic {
 pub struct WatchedTree {
     /// The name under which it was requested; [`GENERATOR`] for the generator itself.
     pub name: String,
+    /// The machine that it is on; `None` if it is this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// The name of the program of its first process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,

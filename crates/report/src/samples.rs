@@ -218,6 +218,7 @@ pub(crate) fn look(second: u64, change: Option<Change>) -> Watched {
                 command: Some("nginx".to_owned()),
                 pid: Some(800 + (second / 7) as u32),
                 change,
+                machine: None,
                 usage: TreeUsage {
                     pss_bytes: None,
                     sockets: None,

@@ -35,7 +35,7 @@
 //!   storage `search/saved.rs`, `search/replay.rs`
 //! - the files of a run, and how one is replaced: `preflight.rs`, `preflight/destination.rs`,
 //!   `preflight/reserved.rs`
-//! - watching during a run: `watching.rs`
+//! - watching during a run: `watching.rs`; processes on other machines `lookout.rs`
 //! - the processes of a run, here or on other machines: `fleet.rs`
 //! - a language of scripts: the list in `workload.rs`; scripts in other processes `script_job.rs`
 
@@ -48,6 +48,7 @@ mod feed;
 mod fleet;
 mod floor;
 mod locustfile;
+mod lookout;
 mod observer;
 pub mod preflight;
 mod request_log;
@@ -72,6 +73,7 @@ pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
 pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, runs_elsewhere, worker_command};
 pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};
+pub use lookout::{Lookout, Sight, post};
 pub use observer::{End, Interval, Observed, Observer, Wants};
 pub use request_log::{LogError, RequestLog};
 pub use run::{Conducted, MeasuredRun, Setup, conduct, measure};

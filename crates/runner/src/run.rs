@@ -121,7 +121,7 @@ fn attached(
     commands.attach(source.control(), Steering::new(plan, open_files));
     workload.on_error(abort_by(commands.clone()));
     if let Some(watching) = &mut watching {
-        watching.begin(source.addresses(), plan.warmup);
+        watching.begin(source.addresses(), source.begin_ns(), plan.warmup);
     }
     let mut used = plan.clone();
     used.connection.http = source.http();
@@ -138,6 +138,7 @@ fn attached(
         let news = newsroom.begun();
         observers.tell(|observer| observer.news(&news));
     }
+    let begins = begin_of_agents(&*source);
     let conductor = Conductor {
         source,
         workload,
@@ -146,6 +147,7 @@ fn attached(
         patience: wants.idle_after.unwrap_or(IDLE_INTERVAL),
         watching,
         changes: Vec::new(),
+        begins,
         slow: Vec::new(),
         newsroom,
         archive: plan.settle.then(IntervalArchive::default),
@@ -220,6 +222,14 @@ fn abort_by(commands: Commands) -> OnError {
     Arc::new(move |error| commands.end_run(Command::Abort, Ended::Threw(error.to_string())))
 }
 
+/// Returns the note about when agents begin, and how well that is known.
+fn begin_of_agents(source: &dyn Source) -> Option<Note> {
+    let agents = source.agents().len();
+    let error_ms = source.begin_error_ns() as f64 / 1e6;
+    let text = format!("{agents} agents begin at one instant, known to within {error_ms:.3} ms");
+    (agents > 0).then(|| Note::new(0, &text)).flatten()
+}
+
 struct Conductor<'a> {
     source: Box<dyn Source>,
     workload: &'a dyn Workload,
@@ -234,6 +244,8 @@ struct Conductor<'a> {
     warm_at: Option<Instant>,
     /// The changes of the load that no interval has reported yet.
     changes: Vec<LoadChange>,
+    /// The note about the begin, until an interval has reported it.
+    begins: Option<Note>,
     /// The slowest requests that no interval has reported yet.
     slow: Vec<SlowRequest>,
     /// Makes the news of this run, if an observer wants them.
@@ -311,7 +323,8 @@ impl Conductor<'_> {
         }
         let changes = std::mem::take(&mut self.changes);
         self.summary.changes.extend(&changes);
-        let mut notes = self.joined_agents();
+        let mut notes: Vec<Note> = self.begins.take().into_iter().collect();
+        notes.extend(self.joined_agents());
         notes.extend(self.commands.take_notes());
         self.summary.notes.extend_from_slice(&notes);
         let interval = Interval {

@@ -35,6 +35,11 @@ pub trait Source {
         &[]
     }
 
+    /// Returns the most by which one of these agents begins before or after that, in nanoseconds.
+    fn begin_error_ns(&self) -> u64 {
+        0
+    }
+
     /// Returns the agents that have joined since the last call.
     fn newcomers(&mut self) -> Vec<Newcomer> {
         Vec::new()
@@ -120,6 +125,10 @@ impl Source for Processes {
 
     fn agents(&self) -> &[String] {
         Processes::agents(self)
+    }
+
+    fn begin_error_ns(&self) -> u64 {
+        Processes::begin_error_ns(self)
     }
 
     fn newcomers(&mut self) -> Vec<Newcomer> {

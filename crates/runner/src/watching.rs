@@ -3,6 +3,7 @@
 //! Processes are searched before the load begins. Their usage is read on the thread that conducts
 //! the run, once per interval.
 
+use crate::lookout::Sights;
 use loadline_plan::Plan;
 use loadline_reactor::Address;
 use loadline_record::watched::Watched;
@@ -28,14 +29,20 @@ impl Watch {
     }
 }
 
-/// The error of a named target that can't be watched.
+/// The reason why something can't be watched.
 #[derive(Debug, thiserror::Error)]
-#[error("--watch {target}: {error}")]
-pub struct WatchError {
-    /// The named target.
-    pub target: Target,
-    /// The reason why it can't be watched.
-    pub error: NotFound,
+pub enum WatchError {
+    /// A named target is not there.
+    #[error("--watch {target}: {error}")]
+    Target {
+        /// The named target.
+        target: Target,
+        /// The reason why it can't be watched.
+        error: NotFound,
+    },
+    /// Another machine can't watch what it is to.
+    #[error("--watch-agents: {0}")]
+    Elsewhere(String),
 }
 
 /// Watches processes during a run.
@@ -44,6 +51,8 @@ pub struct Watching {
     watcher: Watcher,
     clock: Instant,
     find_target: bool,
+    /// What is watched on other machines.
+    sights: Sights,
     /// The begin of the measured part on the clock, if it is still to come.
     zero: Option<Duration>,
 }
@@ -58,7 +67,7 @@ impl Watching {
         let mut watcher = Watcher::new(Proc::default());
         watcher.watch_generator();
         for target in &watch.targets {
-            watcher.watch(target).map_err(|error| WatchError {
+            watcher.watch(target).map_err(|error| WatchError::Target {
                 target: target.clone(),
                 error,
             })?;
@@ -71,12 +80,14 @@ impl Watching {
             watcher,
             clock: Instant::now(),
             find_target: watch.find_target,
+            sights: Sights::begin().map_err(WatchError::Elsewhere)?,
             zero: None,
         })
     }
 
-    /// Begins to watch, with a load to these addresses and with this warm-up.
-    pub fn begin(&mut self, addresses: &[Address], warmup: Duration) {
+    /// Begins to watch, with a load to these addresses that begins at this instant (nanoseconds of
+    /// `CLOCK_MONOTONIC`) with this warm-up.
+    pub fn begin(&mut self, addresses: &[Address], begin_ns: u64, warmup: Duration) {
         let ip_addresses = addresses.iter().filter_map(|address| match address {
             Address::Ip(address) => Some(*address),
             Address::Unix(_) => None,
@@ -91,6 +102,7 @@ impl Watching {
         }
         self.zero = (!warmup.is_zero()).then(|| self.clock.elapsed() + warmup);
         self.watcher.begin(self.now_ns());
+        self.sights.start(begin_ns + warmup.as_nanos() as u64);
     }
 
     /// Returns the longest wait for the next event. Restarts the measurement when the warm-up is
@@ -110,7 +122,9 @@ impl Watching {
 
     /// Returns the usage since the last interval.
     pub fn look(&mut self) -> Watched {
-        self.watcher.look(self.now_ns())
+        let mut watched = self.watcher.look(self.now_ns());
+        self.sights.add_to(&mut watched);
+        watched
     }
 
     fn now_ns(&self) -> u64 {

@@ -121,18 +121,20 @@ impl FarPart {
 
 #[pymethods]
 impl FarPart {
-    /// Assigns the part this job, which is JSON. Returns the descriptor of a socket for messages,
-    /// which belongs to the caller, and the line of its reports.
-    fn begin(&self, job: &str) -> PyResult<(RawFd, ReportLine)> {
+    /// Assigns the part this job, with what it is for this part alone; both are JSON. Returns the
+    /// descriptor of a socket for messages, which belongs to the caller, and the line of its
+    /// reports.
+    fn begin(&self, job: &str, own: &str) -> PyResult<(RawFd, ReportLine)> {
         let begun = || PyRuntimeError::new_err("the part has begun already");
         let line = lock(&self.line).take().ok_or_else(begun)?;
         let terms = RawValue::from_string(job.to_owned()).map_err(unusable)?;
         let job = Job::new(TOOL, &terms)?;
-        let (own, messages) = UnixStream::pair()?;
+        let own = RawValue::from_string(own.to_owned()).map_err(unusable)?;
+        let (end, messages) = UnixStream::pair()?;
         let (line_of_reports, reports) = ReportLine::from_elsewhere()?;
-        let relay = Relay::begin(line, job, Sockets { messages, reports })?;
+        let relay = Relay::begin(line, job, Some(own), Sockets { messages, reports })?;
         *lock(&self.relay) = Some(relay);
-        Ok((own.into_raw_fd(), line_of_reports))
+        Ok((end.into_raw_fd(), line_of_reports))
     }
 
     /// Ends its process at once.
@@ -207,6 +209,13 @@ impl PartSeat {
     fn job(&self) -> PyResult<String> {
         let terms: Box<RawValue> = lock(&self.0).seat().job().terms()?;
         Ok(terms.get().to_owned())
+    }
+
+    /// Returns what the job is for this part alone, as JSON.
+    fn own(&self) -> String {
+        let mut seating = lock(&self.0);
+        let own = seating.seat().own();
+        own.map_or("null", RawValue::get).to_owned()
     }
 
     /// Begins the part. Returns the descriptor of a socket for messages, which belongs to the

@@ -4,7 +4,7 @@
 //! other one the part has its seat.
 
 use crate::agents::Frames;
-use loadline_bus::{Bus, Card, Hire, Labels};
+use loadline_bus::{Bus, Card, Hire, Labels, Task};
 use loadline_cluster::{ChildError, Frame, Line, Remote, Seat};
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -62,7 +62,7 @@ impl Worker {
         let card = Card::new(name.to_owned(), 1, u64::MAX, Labels::new());
         let starting = Mutex::new(Some(send));
         let serving = bus.clone();
-        thread::spawn(move || loadline_bus::serve(&serving, &card, |tool| start(tool, &starting)));
+        thread::spawn(move || loadline_bus::serve(&serving, &card, |task| start(task, &starting)));
         let gone = |_| WorkerError::Bus(BUS_IS_GONE.to_owned());
         Worker::at(begun.recv().map_err(gone)?)
     }
@@ -90,8 +90,8 @@ impl Worker {
 }
 
 /// Starts the only part of this process.
-fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Ends>>>) -> Result<Line, String> {
-    if tool != Some(crate::agents::TOOL) {
+fn start(task: Task<'_>, starting: &Mutex<Option<Sender<Ends>>>) -> Result<Line, String> {
+    if task != Task::PartOf(crate::agents::TOOL) {
         return Err("it runs locustfiles alone".to_owned());
     }
     let waiting = starting
@@ -109,6 +109,7 @@ fn start(tool: Option<&str>, starting: &Mutex<Option<Sender<Ends>>>) -> Result<L
         agent: None,
         cores: 1,
         clock_ahead_ns: 0,
+        clock_error_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame: Frame| drop(frame.write(&mut to))),
         source: Box::new(Frames::of(BufReader::new(from))),

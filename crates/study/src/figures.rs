@@ -1,5 +1,6 @@
 //! The figures of a run, as the tool reports them.
 
+use crate::meter::Mean;
 use serde::{Deserialize, Serialize};
 
 /// The figures of a run, as the tool reports them. Figures that a tool does not report are `None`.
@@ -48,6 +49,9 @@ pub struct Figures {
     /// The most severe reason for doubt according to the tool.
     #[serde(default, rename = "doubt", skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
+    /// The usage of a target on another machine, where the tool reports it.
+    #[serde(skip)]
+    pub target: Option<Mean>,
     /// The course of the run, period by period.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,

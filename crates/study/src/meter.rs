@@ -9,7 +9,7 @@ use std::time::Instant;
 /// The interface that counts each byte twice: when it leaves and when it arrives.
 const LOOPBACK: &str = "lo";
 /// The bytes of a kilobyte, as in ps(1) and in the published comparison.
-const KB: f64 = 1024.0;
+pub(crate) const KB: f64 = 1024.0;
 /// The counting of a tool's sockets may use one part of a core in this many: a run of a few seconds
 /// needs the count each second, and for a thousand sockets it takes some milliseconds.
 const PARTS: u32 = 100;
@@ -189,7 +189,10 @@ impl Meter {
         watcher.allow_each(PARTS);
         watcher.follow_route_to(address.map(|address| address.ip()));
         let local = address.filter(|address| is_local(address.ip()));
+        let is_elsewhere = address.is_some() && local.is_none();
         let has_target = match (target, local) {
+            // What was started here only passes on what happens there.
+            _ if is_elsewhere => false,
             (Some(pid), _) => watcher.watch(&Target::Pid(pid)).is_ok(),
             (None, Some(address)) => {
                 watcher.find_listeners(&[address.port()]);

@@ -250,7 +250,7 @@ fn authorities(tls: &Tls) -> Result<Option<Authorities>, TlsSetupError> {
     let Some(path) = &tls.cacert else {
         return Ok(None);
     };
-    let named = certificates(path, TRUSTED)?;
+    let named = certificates(tls, path, TRUSTED)?;
     let mut roots = RootCertStore::empty();
     for certificate in &named {
         // The library's error reads as if the certificate were the server's, so it is replaced.
@@ -319,23 +319,24 @@ fn identity(tls: &Tls) -> Result<Option<Identity>, TlsSetupError> {
         (None, Some(_)) => return Err(TlsSetupError::HalfIdentity),
         (Some(cert), key) => (cert, key.as_ref().unwrap_or(cert)),
     };
-    let chain = certificates(cert, CERTIFICATE)?;
+    let chain = certificates(tls, cert, CERTIFICATE)?;
     let missing = if cert == key {
         "it holds no unencrypted PEM key; give one with --key"
     } else {
         "it holds no unencrypted PEM key"
     };
-    let key = PrivateKeyDer::from_pem_slice(&pem(key, KEY)?)
+    let key = PrivateKeyDer::from_pem_slice(&pem(tls, key, KEY)?)
         .map_err(|error| unusable(key, KEY, pem_reason(error, missing)))?;
     Ok(Some((chain, key)))
 }
 
 fn certificates(
+    tls: &Tls,
     path: &Path,
     what: &'static str,
 ) -> Result<Vec<CertificateDer<'static>>, TlsSetupError> {
     let missing = "it holds no PEM certificate";
-    let found: Vec<_> = CertificateDer::pem_slice_iter(&pem(path, what)?)
+    let found: Vec<_> = CertificateDer::pem_slice_iter(&pem(tls, path, what)?)
         .collect::<Result<_, _>>()
         .map_err(|error| unusable(path, what, pem_reason(error, missing)))?;
     if found.is_empty() {
@@ -344,8 +345,12 @@ fn certificates(
     Ok(found)
 }
 
-/// Reads a file, up to the largest size of a file of certificates and keys.
-fn pem(path: &Path, what: &'static str) -> Result<Vec<u8>, TlsSetupError> {
+/// Returns the contents of a file that a plan came with, or reads it, up to the largest size of a
+/// file of certificates and keys.
+fn pem(tls: &Tls, path: &Path, what: &'static str) -> Result<Vec<u8>, TlsSetupError> {
+    if let Some(contents) = tls.contents_of(path) {
+        return Ok(contents.to_vec());
+    }
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MOST_PEM + 1).read_to_end(&mut bytes))

@@ -238,6 +238,9 @@ fn target_had_most(summary: &Summary) -> bool {
     let host = mean_rate(looks.map(|(usage, length_ns)| (usage.cpu_ns, length_ns)));
     let (mut target, mut watched) = (0.0, 0.0);
     for (tree, history) in watch.trees.iter().enumerate() {
+        if history.machine.is_some() {
+            continue;
+        }
         let cores = cores(tree);
         watched += cores;
         if history.name != GENERATOR {
@@ -298,6 +301,7 @@ fn unsent(summary: &Summary) -> Option<Finding> {
         unsent,
         by_loadline,
         by_stop,
+        lost,
         ..
     } = summary.unfinished;
     let by_stop = by_stop.min(unsent);
@@ -314,6 +318,7 @@ fn unsent(summary: &Summary) -> Option<Finding> {
             planned,
             unsent,
             by_loadline,
+            lost: lost.min(by_loadline),
         },
     })
 }

@@ -2351,9 +2351,13 @@ intervals: number, } } | "never" | "too_short";
  */
 export type Tree = { 
 /**
- * `generator`, or the argument that selected the tree.
+ * `generator`, or the argument that selected the tree, after the name of its machine.
  */
 name: string, 
+/**
+ * The agent on whose machine the tree is; absent if it is on this one.
+ */
+machine?: string, 
 /**
  * The program name of the tree's first process.
  */

@@ -78,7 +78,7 @@ class Agents:
         job = job_of(files, names, outputs)
         ids = _ids(self._parts)
         children = [
-            begin(part, {**job, "index": index, "client_id": ids[index]}, options)
+            begin(part, job, {"index": index, "client_id": ids[index]}, options)
             for index, part in enumerate(self._parts)
         ]
         replaces_users = not self._fleet.keeps_losses
@@ -119,12 +119,12 @@ def job_of(files, names, outputs):
     }
 
 
-def begin(part, job, options):
-    """Have an agent's part begin; returns what the runner needs of it."""
-    descriptor, line = part.begin(json.dumps(job))
+def begin(part, job, own, options):
+    """Have an agent's part begin, with what it alone gets; returns what the runner needs of it."""
+    descriptor, line = part.begin(json.dumps(job), json.dumps(own))
     pipe = Pipe(socket.socket(fileno=descriptor), plain)
     pipe.send("options", vars(options))
-    return FarChild(part, job["client_id"]), pipe, line
+    return FarChild(part, own["client_id"]), pipe, line
 
 
 def aside(function, *arguments):

@@ -132,7 +132,7 @@ class Master:
         index = runner.next_index
         ids = {node.id for node in runner.clients.all}
         name = part.name if part.name not in ids else f"{part.name}_{index}"
-        child = begin(part, {**self._job, "index": index, "client_id": name}, self._options)
+        child = begin(part, self._job, {"index": index, "client_id": name}, self._options)
         if self._outputs.records and runner.state in ("spawning", "running", "cleanup"):
             logger.info(f"{name} joins with the next test, as this one is recorded.")
             self._waiting.append(child)

@@ -80,6 +80,7 @@ class Part:
     def __init__(self, seat, folder, loaded=None, options=None):
         self._seat = seat
         self._job = json.loads(seat.job())
+        self._own = json.loads(seat.own())
         self._folder = folder
         self._loaded = loaded
         # Whether the locustfile, and so the options, are those of this process.
@@ -122,7 +123,7 @@ class Part:
         environment = Command(
             options, self._loaded, chosen(options, self._loaded)
         ).make_environment()
-        runner = ChildRunner(environment, pipe, self._job["index"], self._job["client_id"])
+        runner = ChildRunner(environment, pipe, self._own["index"], self._own["client_id"])
         runner.own_folder = "" if self._is_own else self._folder
         environment.runner = runner
         if is_wanted(options):

@@ -33,6 +33,7 @@ fn line() -> (Line, UnixStream) {
         agent: None,
         cores: 1,
         clock_ahead_ns: 0,
+        clock_error_ns: 0,
         head_start_ns: 0,
         sink: Box::new(move |frame| drop(frame.write(&mut to))),
         source: Box::new(Frames(BufReader::new(ours.try_clone().expect("a socket")))),
@@ -61,9 +62,11 @@ fn job() -> Job {
 fn messages_and_reports_arrive_and_the_sockets_end_with_the_part() {
     let (line, theirs) = line();
     let (ours, mut messages, mut reports) = sockets();
-    let relay = Relay::begin(line, job(), ours).expect("a relay");
+    let own = RawValue::from_string("[2]".to_owned()).expect("JSON");
+    let relay = Relay::begin(line, job(), Some(own), ours).expect("a relay");
     let mut seat = take_seat(theirs);
     assert_eq!(seat.job().terms::<u32>().expect("terms"), 7);
+    assert_eq!(seat.own().map(RawValue::get), Some("[2]"));
     let (there, mut far_messages, mut far_reports) = sockets();
     seat.begin(there).expect("a seat");
 
@@ -91,7 +94,7 @@ fn messages_and_reports_arrive_and_the_sockets_end_with_the_part() {
 fn a_part_that_can_not_begin_says_why() {
     let (line, theirs) = line();
     let (ours, mut messages, _reports) = sockets();
-    let relay = Relay::begin(line, job(), ours).expect("a relay");
+    let relay = Relay::begin(line, job(), None, ours).expect("a relay");
     take_seat(theirs).fail("there is no module named x");
     assert_eq!(read_block(&mut messages).expect("a socket"), None);
     assert_eq!(
@@ -104,7 +107,7 @@ fn a_part_that_can_not_begin_says_why() {
 fn a_part_whose_coordinator_is_gone_reads_the_end_of_its_messages() {
     let (line, theirs) = line();
     let (ours, messages, _reports) = sockets();
-    let relay = Relay::begin(line, job(), ours).expect("a relay");
+    let relay = Relay::begin(line, job(), None, ours).expect("a relay");
     let mut seat = take_seat(theirs);
     let (there, mut far_messages, _far_reports) = sockets();
     seat.begin(there).expect("a seat");

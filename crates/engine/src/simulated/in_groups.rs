@@ -84,7 +84,7 @@ impl InGroups {
             }
             group.send(&mut number);
             group.merge(&mut number);
-            for told in group.receive(&mut number) {
+            if let Some(told) = group.receive(&mut number) {
                 for told in told.into_reports(member) {
                     merger.take(told.member, told.scenario, told.report);
                 }

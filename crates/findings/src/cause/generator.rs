@@ -117,8 +117,17 @@ pub(super) fn stalled(share: f64, longest_ns: u64) -> String {
 
 // Planned requests that were not sent.
 
-pub(super) fn unsent(planned: u64, unsent: u64, by_loadline: u64) -> String {
+pub(super) fn unsent(planned: u64, unsent: u64, by_loadline: u64, lost: u64) -> String {
     let of = units::count(planned);
+    // Whichever is more has the sentence.
+    if lost > 0 && 2 * lost >= by_loadline {
+        return format!(
+            "{} of {of} planned requests were lost with a process or an agent that ended: what it \
+             had sent since its last report is unknown, and until others took over the load was \
+             lower than planned. Make the run again.",
+            units::count(lost),
+        );
+    }
     if by_loadline > 0 {
         return format!(
             "{} of {of} planned requests were never sent, although a connection was free or could \

@@ -194,11 +194,19 @@ fn every_cause_is_a_sentence_that_ends_in_what_to_do() {
             planned: 20_000,
             unsent: 5_000,
             by_loadline: 0,
+            lost: 0,
         },
         Cause::Unsent {
             planned: 20_000,
             unsent: 5_000,
             by_loadline: 4_900,
+            lost: 100,
+        },
+        Cause::Unsent {
+            planned: 20_000,
+            unsent: 5_000,
+            by_loadline: 4_900,
+            lost: 4_800,
         },
         Cause::Dropped {
             planned: 20_000,

@@ -1,19 +1,24 @@
 //! Agents on a bus: those of a run, those that wait, and this process as one.
 
 use super::Hired;
+use super::commands;
 use super::locust_part;
 use super::table::table;
+use super::watching::{OwnEye, Watchers};
 use crate::exit::Exit;
 use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
 use crate::flags::run::machines::{LossFlag, MachineFlags};
 use crate::publish::print;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
-use loadline_bus::{Bus, BusAddress, Card, GatherError, Hire, Host, Labels, Selector, parse_label};
+use loadline_bus::{
+    Bus, BusAddress, Card, GatherError, Hire, Host, Labels, Selector, Task, parse_label,
+};
 use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::time;
+use loadline_watch::Target;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -22,6 +27,8 @@ use std::time::Duration;
 const AGENTS_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time in which agents become free after a run.
 const FREE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The reason why an agent runs no command.
+const NO_COMMANDS: &str = "it was started without --allow-commands";
 /// The most agents whose names are printed.
 const MOST_NAMES: usize = 8;
 
@@ -39,14 +46,19 @@ pub(crate) fn hire(
     processes: u32,
     is_told: bool,
 ) -> Result<Option<Hired>, String> {
-    let Some(wanted) = wanted(flags, processes)? else {
-        return Ok(None);
-    };
+    let wanted = wanted(flags, processes)?;
     if let Some(hired) = HIRED.get() {
         return Ok(Some(*hired));
     }
+    if wanted.is_none() && flags.watch_agents.is_none() {
+        return Ok(None);
+    }
     let bus = Bus::connect(&flags.bus.address()?).map_err(|error| error.to_string())?;
     let patience = flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT);
+    post_watchers(flags, &bus, patience)?;
+    let Some(wanted) = wanted else {
+        return Ok(None);
+    };
     let cards = loadline_bus::find(&bus, &wanted, patience).map_err(|error| error.to_string())?;
     let hired = hired(&cards);
     loadline_runner::hire(Box::new(Agents {
@@ -63,6 +75,22 @@ pub(crate) fn hire(
     Ok(Some(*HIRED.get_or_init(|| hired)))
 }
 
+/// Has the agents of the flags watch during all runs of this command, if they give any.
+///
+/// # Errors
+/// The sentence about too few of them.
+fn post_watchers(flags: &MachineFlags, bus: &Bus, patience: Duration) -> Result<(), String> {
+    let Some(agents) = &flags.watch_agents else {
+        return Ok(());
+    };
+    let wanted = agents.parse::<Selector>();
+    let wanted = wanted.map_err(|error| format!("--watch-agents: {error}"))?;
+    let cards = loadline_bus::find_watchers(bus, &wanted, patience);
+    let cards = cards.map_err(|error| error.to_string())?;
+    loadline_runner::post(Box::new(Watchers::new(bus, cards)));
+    Ok(())
+}
+
 /// Returns the agents that the flags give, if they give any.
 ///
 /// # Errors
@@ -70,7 +98,10 @@ pub(crate) fn hire(
 fn wanted(flags: &MachineFlags, processes: u32) -> Result<Option<Selector>, String> {
     let Some(agents) = &flags.agents else {
         return match flags.bus.nats {
-            Some(_) => Err("--nats is the bus of --agents; give their number, too.".to_owned()),
+            Some(_) if flags.watch_agents.is_none() => {
+                Err("--nats is the bus of --agents; give their number, too.".to_owned())
+            }
+            Some(_) => Ok(None),
             None => Ok(None),
         };
     };
@@ -150,7 +181,11 @@ impl Fleet for Agents {
         match loadline_bus::find(&self.bus, &wanted, FREE_TIMEOUT) {
             Ok(cards) => cards.len() as u32,
             Err(GatherError::TooFew { usable, .. }) => usable as u32,
-            Err(GatherError::Bus(_) | GatherError::TooMany { .. }) => 0,
+            Err(
+                GatherError::Bus(_)
+                | GatherError::TooMany { .. }
+                | GatherError::TooFewWatchers { .. },
+            ) => 0,
         }
     }
 
@@ -218,13 +253,22 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
         "Agent {} waits for runs until Ctrl-C.\n",
         card.name
     ))?;
-    loadline_bus::serve(&bus, &card, |tool| match tool {
-        None => {
+    if !flags.watch.is_empty() {
+        loadline_bus::serve_looks(&bus, &card, OwnEye::new(&flags.watch))?;
+    }
+    loadline_bus::serve(&bus, &card, |task| match task {
+        Task::Part => {
             let line = start_child(card.name.clone(), worker_command(&program));
             line.map_err(|error| error.to_string())
         }
-        Some(locust_part::TOOL) => locust_part::start(&card.name),
-        Some(other) => Err(format!("it runs no parts of {other}")),
+        Task::PartOf(locust_part::TOOL) => locust_part::start(&card.name),
+        Task::PartOf(other) => Err(format!("it runs no parts of {other}")),
+        Task::Command(words) if flags.allow_commands => {
+            let program = words.first().map_or("nothing", String::as_str);
+            say_line(&format!("Runs {program} for a coordinator."));
+            commands::start(words)
+        }
+        Task::Command(_) => Err(NO_COMMANDS.to_owned()),
     })?;
     Ok(Exit::Good)
 }
@@ -237,7 +281,10 @@ fn card(flags: &AgentFlags) -> Result<Card> {
     let name = flags.name.clone().unwrap_or_else(own_name);
     let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
     let open_files = raise_open_files().unwrap_or(u64::MAX);
-    Ok(Card::new(name, cores, open_files, labels))
+    Ok(Card {
+        watches: flags.watch.iter().map(Target::to_string).collect(),
+        ..Card::new(name, cores, open_files, labels)
+    })
 }
 
 /// Returns the name of this machine with the number of this process.
@@ -253,6 +300,10 @@ fn own_name() -> String {
 pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
     let address = flags.bus.address().map_err(|sentence| anyhow!(sentence))?;
     let bus = Bus::connect(&address)?;
+    if let Some(on) = &flags.on {
+        let card = only(loadline_bus::agents(&bus)?, on)?;
+        return commands::run(&bus, &card, &flags.command);
+    }
     let cards = loadline_bus::agents(&bus)?;
     let rows = cards.into_iter().map(|card| {
         let clock = loadline_bus::measure_clock(&bus, &card)?;
@@ -261,6 +312,25 @@ pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
     let rows = rows.collect::<Result<Vec<_>>>()?;
     print(&table(&rows))?;
     Ok(Exit::Good)
+}
+
+/// Returns the only agent of a name, or with a label.
+fn only(mut cards: Vec<Card>, on: &str) -> Result<Card> {
+    let label = parse_label(on).ok();
+    cards.retain(|card| match &label {
+        Some((key, value)) => card.labels.get(key) == Some(value),
+        None => card.name == on,
+    });
+    let number = cards.len();
+    match (cards.pop(), number) {
+        (Some(card), 1) => Ok(card),
+        (None, _) => Err(anyhow!(
+            "--on {on}: no such agent waits on the bus; `loadline agents` lists those that do."
+        )),
+        (Some(_), number) => Err(anyhow!(
+            "--on {on} is {number} agents, and a command runs on one: give its name."
+        )),
+    }
 }
 
 #[cfg(test)]

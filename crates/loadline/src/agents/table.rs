@@ -45,8 +45,9 @@ fn row(card: &Card, clock: Option<&Offset>) -> [String; 7] {
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
     let state = match &card.busy_with {
-        Some(_) => "busy",
-        None => "free",
+        Some(_) => "busy".to_owned(),
+        None if card.watches.is_empty() => "free".to_owned(),
+        None => format!("watches {}", card.watches.join(" ")),
     };
     let shown = |text: &str| visible(text).into_owned();
     [
@@ -58,7 +59,7 @@ fn row(card: &Card, clock: Option<&Offset>) -> [String; 7] {
         },
         shown(&card.versions.loadline),
         clock.map_or_else(|| "no answer".to_owned(), offset),
-        state.to_owned(),
+        shown(&state),
         shown(&labels.join(" ")),
     ]
 }

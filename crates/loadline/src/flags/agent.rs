@@ -1,6 +1,7 @@
 //! The flags of `loadline agent` and `loadline agents`.
 
 use clap::{Args, ValueHint};
+use loadline_watch::Target;
 use std::path::PathBuf;
 
 /// A bus, and its user.
@@ -53,6 +54,19 @@ pub(crate) struct AgentFlags {
     #[arg(long = "label", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<String>,
 
+    /// Watch a process of this machine, by pid, program name or :port it listens on, for runs with
+    /// --watch-agents (repeatable)
+    ///
+    /// For the machine of the target: such an agent sends no load.
+    #[arg(long, value_name = "PID|NAME|:PORT")]
+    pub(crate) watch: Vec<Target>,
+
+    /// Run commands that coordinators send, as this user (`loadline agents --on`)
+    ///
+    /// Whoever may use the bus can then do here what this user can.
+    #[arg(long)]
+    pub(crate) allow_commands: bool,
+
     /// The name in reports [default: the machine's, with the number of the process]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -67,4 +81,15 @@ pub(crate) struct AgentFlags {
 pub(crate) struct AgentsFlags {
     #[command(flatten)]
     pub(crate) bus: BusFlags,
+
+    /// Run a command on the agent of this name, or the only one with this label, instead
+    ///
+    /// Its output and its exit code are those of this command, whose end by a signal ends it there
+    /// as well. The agent must have been started with --allow-commands.
+    #[arg(long, value_name = "NAME|KEY=VALUE", requires = "command")]
+    pub(crate) on: Option<String>,
+
+    /// The command and its arguments
+    #[arg(last = true, requires = "on", value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }

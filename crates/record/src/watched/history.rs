@@ -22,6 +22,8 @@ pub struct TreeHistory {
     /// The name under which it was requested; [`GENERATOR`](super::GENERATOR) for the generator
     /// itself.
     pub name: String,
+    /// The machine that it is on; `None` if it is this one.
+    pub machine: Option<String>,
     /// The name of the program of its first process.
     pub command: Option<String>,
     /// The first process, the last one that was known.
@@ -91,6 +93,7 @@ impl WatchHistory {
 impl TreeHistory {
     fn observe(&mut self, tree: &WatchedTree, at_ns: u64) {
         self.name.clone_from(&tree.name);
+        self.machine.clone_from(&tree.machine);
         self.command = tree.command.clone().or(self.command.take());
         self.pid = tree.pid.or(self.pid);
         for missing in &tree.missing {

@@ -45,6 +45,7 @@ fn whole_tree(watch: &WatchHistory, index: usize, tree: &TreeHistory, start_ns: 
     });
     json::Tree {
         name: tree.name.clone(),
+        machine: tree.machine.clone(),
         command: tree.command.clone(),
         pid: tree.pid,
         cpu_s: json::Seconds(rounding::seconds(used_ns)),

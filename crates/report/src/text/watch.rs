@@ -77,12 +77,13 @@ fn row(index: usize, tree: &TreeHistory, watch: &WatchHistory) -> String {
 /// Returns the title of a tree: the name by which it was requested, and its program.
 pub(crate) fn title(tree: &TreeHistory) -> String {
     let name = layout::harmless(&tree.name);
+    // The name on another machine follows that of the machine.
+    let own = match &tree.machine {
+        Some(machine) => tree.name.get(machine.len() + 1..).unwrap_or_default(),
+        None => &tree.name,
+    };
     match &tree.command {
-        Some(command)
-            if tree
-                .name
-                .starts_with(|c: char| c == ':' || c.is_ascii_digit()) =>
-        {
+        Some(command) if own.starts_with(|c: char| c == ':' || c.is_ascii_digit()) => {
             format!("{name} {}", layout::harmless(command))
         }
         _ => name,

@@ -125,7 +125,8 @@ fn others(summary: &Summary) -> Option<OwnLimit> {
     let watch = &summary.watch;
     let looks = watch.usage_of_host();
     let busy = mean_rate(looks.map(|(usage, length_ns)| (usage.cpu_ns, length_ns)))?;
-    let trees = (0..watch.trees.len()).filter_map(|tree| cores_of(summary, tree));
+    let here = (0..watch.trees.len()).filter(|tree| watch.trees[*tree].machine.is_none());
+    let trees = here.filter_map(|tree| cores_of(summary, tree));
     let cores = busy - trees.sum::<f64>();
     (cores > watch.host.cores? as f64 * CROWDED).then_some(OwnLimit::Others { cores })
 }

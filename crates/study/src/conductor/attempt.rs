@@ -169,11 +169,12 @@ impl Attempt<'_> {
             events,
         )?;
         // The total CPU time can be read until the process is reaped.
-        let averages = meter.averages(cpu_s(process.pid()));
+        let mut averages = meter.averages(cpu_s(process.pid()));
         let result = self.result(over, process.end(), work);
         let (figures, failure) = match result {
             Ok(figures) => {
                 let failure = self.flaw(&figures);
+                averages.target = averages.target.or(figures.target);
                 (Some(figures), failure)
             }
             Err(failure) => (None, Some(failure)),

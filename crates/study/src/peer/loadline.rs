@@ -2,8 +2,9 @@
 
 use super::{Call, Captured, Peer, RunTarget, Unreadable, Unsupported, Words};
 use crate::figures::{Figures, Moment, Percentiles};
+use crate::meter::{KB, Mean};
 use crate::settings::{Flag, Settings, rate_text};
-use loadline_json::{Interval, Summary, Us};
+use loadline_json::{Interval, Number, Summary, Tree, Us, Watch};
 use loadline_plan::DurationText;
 use loadline_record::ErrorKind;
 use serde::Deserialize;
@@ -98,8 +99,30 @@ impl Report {
             verdict: None,
             validity: Some(summary.validity.grade.name().to_owned()),
             finding: findings.into_iter().next().map(|found| found.text),
+            target: summary.watch.as_ref().and_then(far_target),
             moments: self.intervals.iter().map(moment).collect(),
         }
+    }
+}
+
+/// Returns the usage of all that agents watched, in the units of [`Mean`]; `None` if none did.
+fn far_target(watch: &Watch) -> Option<Mean> {
+    let trees = || watch.trees.iter().filter(|tree| tree.machine.is_some());
+    trees().next()?;
+    let sum = |of: fn(&Tree) -> Option<f64>| trees().map(of).sum::<Option<f64>>();
+    Some(Mean {
+        cpu_s: sum(|tree| Some(tree.cpu_s.0)),
+        cpu_percent: sum(|tree| tree.cpu_percent.mean),
+        memory_kb: sum(|tree| Some(tree.rss_bytes.mean? / KB)),
+        max_memory_kb: sum(|tree| Some(number(tree.rss_bytes.max?) / KB)),
+        sockets: sum(|tree| tree.sockets.mean),
+    })
+}
+
+fn number(number: Number) -> f64 {
+    match number {
+        Number::Count(count) => count as f64,
+        Number::Measured(measured) => measured,
     }
 }
 

@@ -38,6 +38,13 @@ pub(crate) struct MachineFlags {
     #[arg(long, requires = "agents")]
     pub(crate) elastic: bool,
 
+    /// Watch processes on the target's machine, by this many agents that run there with --watch, or
+    /// by all that have a label
+    ///
+    /// Their CPU, memory and sockets are in the report beside what is watched here.
+    #[arg(long, value_name = "N|KEY=VALUE", requires = "nats")]
+    pub(crate) watch_agents: Option<String>,
+
     #[command(flatten)]
     pub(crate) bus: BusFlags,
 }
