@@ -8,15 +8,15 @@ import subprocess
 import time
 
 import pytest
-from agents_support import CountingServer, free_port, until
-from command_support import NO_REAL, REAL, Ended, begin, environment, run, write
+from agents_support import free_port, until
+from command_support import NO_REAL, REAL, Ended, Server, begin, environment, run, write
 from test_locust_agents import EVENTS, STEADY, headless, said, users_at_end, write_counted
 from web_support import Page
 
 
 @pytest.fixture
 def server():
-    with CountingServer() as one:
+    with Server() as one:
         yield one
 
 
