@@ -5,10 +5,10 @@
 //! Python's runners, one for the reports of the engine (`parts`). Threads pass on what is on them.
 
 use crate::parts::ReportLine;
-use crate::worker::Worker;
+use crate::worker::{Worker, WorkerError};
 use loadline_bus::{AGENTS_VARIABLE, Bus, GatherError, Hire, Host, Invitation, Selector};
 use loadline_cluster::{Frame, Job, Line, Relay, Seat, Sockets, Source};
-use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyConnectionError, PyPermissionError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::value::RawValue;
 use std::fs::File;
@@ -196,10 +196,16 @@ impl PartSeat {
     }
 
     /// Waits on the bus that this text describes until a master has a part for this process, which
-    /// has this name. Raises `ConnectionError` if the bus can't be used.
+    /// has this name. Raises `ConnectionError` if the bus can't be used, `PermissionError` if it
+    /// refuses the token.
     #[staticmethod]
     fn of_master(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        let worker = py.detach(|| Worker::wait(text, name)).map_err(unusable)?;
+        let worker = py
+            .detach(|| Worker::wait(text, name))
+            .map_err(|error| match error {
+                WorkerError::Refused => PyPermissionError::new_err(error.to_string()),
+                other => unusable(other),
+            })?;
         Ok(PartSeat(Mutex::new(Seating::Own(worker))))
     }
 

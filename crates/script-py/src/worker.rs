@@ -4,7 +4,7 @@
 //! other one the part has its seat.
 
 use crate::agents::Frames;
-use loadline_bus::{Bus, Card, Hire, Labels};
+use loadline_bus::{Bus, BusError, Card, Hire, Labels};
 use loadline_cluster::{ChildError, Frame, Line, Remote, Seat};
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -27,6 +27,8 @@ const BUS_IS_GONE: &str = "the bus of the master is gone";
 pub(crate) enum WorkerError {
     /// The bus can't be used.
     Bus(String),
+    /// The bus does not know the token of this process, or wants one.
+    Refused,
     /// The master has assigned nothing.
     Master(ChildError),
 }
@@ -35,6 +37,7 @@ impl std::fmt::Display for WorkerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             WorkerError::Bus(error) => f.write_str(error),
+            WorkerError::Refused => f.write_str("the bus refuses the token"),
             WorkerError::Master(error) => write!(f, "{error}"),
         }
     }
@@ -55,7 +58,10 @@ struct Ends {
 impl Worker {
     /// Waits on a bus, as an agent of this name, until a master has a part for it.
     pub(crate) fn wait(text: &str, name: &str) -> Result<Worker, WorkerError> {
-        let error = |error: loadline_bus::BusError| WorkerError::Bus(error.to_string());
+        let error = |error: BusError| match error {
+            BusError::Refused(_) => WorkerError::Refused,
+            other => WorkerError::Bus(other.to_string()),
+        };
         let hire = Hire::parse(text).map_err(error)?;
         let bus = Bus::connect(&hire.bus).map_err(error)?;
         let (send, begun) = channel();

@@ -71,6 +71,12 @@ def _leave_standard_streams():
     os.dup2(2, 1)
 
 
+_NO_LOCUSTFILE = (
+    "The master is a program of its own, which has no locustfile to send: join it by "
+    "'loadline locust --worker -f FILE' with the classes of its users."
+)
+
+
 class Part:
     """The part that a seat has: of the locustfile that it is sent, or of one that is loaded here.
 
@@ -110,6 +116,8 @@ class Part:
             )
 
     def _load(self):
+        if not self._job["locustfiles"]:
+            raise CannotLoad(_NO_LOCUSTFILE)
         unpack(self._job["files"], self._folder)
         sys.argv = ["locust", *self._job["words"]]
         names = self._job["locustfiles"]
