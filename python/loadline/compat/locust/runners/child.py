@@ -133,6 +133,7 @@ class WorkerRunner(DistributedRunner):
             self._handed_out = {}
             self.part = told["part"]
             self.environment.events.test_start.fire(environment=self.environment)
+        self.use_host()
         self.update_state(told["state"])
         try:
             self._go_to(told["counts"])

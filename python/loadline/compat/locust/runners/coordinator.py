@@ -182,6 +182,7 @@ class MasterRunner(DistributedRunner):
             self.environment.events.test_start.fire(environment=self.environment)
             if self._quitting:
                 return
+        self.use_host()
         self._stop_spawning()
         self.update_state(states.STATE_SPAWNING)
         self.spawning_greenlet = self.greenlet.spawn(
