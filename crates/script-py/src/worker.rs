@@ -5,7 +5,7 @@
 
 use crate::agents::Frames;
 use loadline_bus::{Bus, BusError, Card, Hire, Labels};
-use loadline_cluster::{ChildError, Frame, Line, Remote, Seat};
+use loadline_cluster::{ChildError, Frame, Line, Remote, Seat, end_orphaned_process};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::net::Shutdown;
@@ -56,8 +56,9 @@ struct Ends {
 }
 
 impl Worker {
-    /// Waits on a bus, as an agent of this name, until a master has a part for it.
-    pub(crate) fn wait(text: &str, name: &str) -> Result<Worker, WorkerError> {
+    /// Waits on a bus, as an agent of this name, until a master has a part for it. A process that
+    /// does not live on ends with its part.
+    pub(crate) fn wait(text: &str, name: &str, lives_on: bool) -> Result<Worker, WorkerError> {
         let error = |error: BusError| match error {
             BusError::Refused(_) => WorkerError::Refused,
             other => WorkerError::Bus(other.to_string()),
@@ -70,11 +71,11 @@ impl Worker {
         let serving = bus.clone();
         thread::spawn(move || loadline_bus::serve(&serving, &card, |tool| start(tool, &starting)));
         let gone = |_| WorkerError::Bus(BUS_IS_GONE.to_owned());
-        Worker::at(begun.recv().map_err(gone)?)
+        Worker::at(begun.recv().map_err(gone)?, lives_on)
     }
 
     /// Takes the seat at this end of a line.
-    fn at(ends: Ends) -> Result<Worker, WorkerError> {
+    fn at(ends: Ends, lives_on: bool) -> Result<Worker, WorkerError> {
         let file = || {
             let copied = ends.stream.try_clone();
             copied.map(|stream| File::from(OwnedFd::from(stream)))
@@ -82,7 +83,12 @@ impl Worker {
         let taken = file().and_then(|input| Ok((input, file()?)));
         let (input, output) = taken.map_err(|error| WorkerError::Bus(error.to_string()))?;
         let source = Box::new(Frames::of(BufReader::new(input)));
-        let seat = Seat::take(source, output).map_err(WorkerError::Master)?;
+        let is_orphaned = move || {
+            if !lives_on {
+                end_orphaned_process();
+            }
+        };
+        let seat = Seat::take(source, output, is_orphaned).map_err(WorkerError::Master)?;
         Ok(Worker { seat, ends })
     }
 

@@ -26,11 +26,11 @@ _REFUSED = "The master at %s:%s refuses this worker: give it the token that the 
 _TURN = 0.5
 
 
-def wait_for_seat(host, port, token, how_to_give_it):
+def wait_for_seat(host, port, token, how_to_give_it, lives_on):
     """The seat that a master gives this process; ConnectionError if none does in time.
 
     How often it tries is what `locust.runners` says. The error for a wrong token says how to give
-    the right one.
+    the right one. A process that does not live on ends with its part, in whatever state it is.
     """
     text = bus_of(host, port, token)
     name = f"{HOSTNAME}_{uuid4().hex}"
@@ -38,7 +38,7 @@ def wait_for_seat(host, port, token, how_to_give_it):
         due = time.monotonic() + settings.CONNECT_TIMEOUT
         while True:
             try:
-                return aside(native.PartSeat.of_master, text, name)
+                return aside(native.PartSeat.of_master, text, name, lives_on)
             except PermissionError as e:
                 raise ConnectionError(_REFUSED % (host, port, how_to_give_it)) from e
             except ConnectionError as e:

@@ -95,4 +95,4 @@ def join(host, port, token):
     token = token or os.environ.get(TOKEN)
     if not is_loopback(host) and not token:
         raise ConnectionError(_NEEDS_TOKEN)
-    return Membership(wait_for_seat(host, port, token, _HOW_TO_GIVE_TOKEN))
+    return Membership(wait_for_seat(host, port, token, _HOW_TO_GIVE_TOKEN, lives_on=True))

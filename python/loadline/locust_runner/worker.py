@@ -98,7 +98,7 @@ def _seat(options):
         on_signal(number, lambda: os._exit(_ENDED))
     try:
         seat = wait_for_seat(options.master_host, options.master_port, options.master_token,
-                             "as --master-token")
+                             "as --master-token", lives_on=False)
     except ConnectionError as e:
         return refuse(str(e))
     _leave_at_signals(gevent.getcurrent())

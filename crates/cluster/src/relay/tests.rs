@@ -48,7 +48,7 @@ fn sockets() -> (Sockets, UnixStream, UnixStream) {
 
 fn take_seat(stream: UnixStream) -> Seat {
     let source = Frames(BufReader::new(stream.try_clone().expect("a socket")));
-    Seat::take(Box::new(source), stream).expect("an assignment")
+    Seat::take(Box::new(source), stream, || ()).expect("an assignment")
 }
 
 fn job() -> Job {
@@ -108,4 +108,20 @@ fn a_part_whose_coordinator_is_gone_reads_the_end_of_its_messages() {
     seat.begin(there).expect("a seat");
     drop((relay, messages));
     assert_eq!(read_block(&mut far_messages).expect("a socket"), None);
+}
+
+#[test]
+fn a_process_is_told_once_the_coordinator_of_its_part_is_gone() {
+    let (line, theirs) = line();
+    let (ours, _messages, _reports) = sockets();
+    let relay = Relay::begin(line, job(), ours).expect("a relay");
+    let source = Frames(BufReader::new(theirs.try_clone().expect("a socket")));
+    let (tell, told) = std::sync::mpsc::channel();
+    let seat = Seat::take(Box::new(source), theirs, move || {
+        tell.send(()).expect("a receiver");
+    });
+    assert_eq!(told.try_recv().ok(), None);
+    relay.kill();
+    told.recv_timeout(Duration::from_secs(60)).expect("a word");
+    drop(seat.expect("an assignment"));
 }
