@@ -51,10 +51,10 @@ def have_part(seat, folder, loaded=None, options=None):
         logger.info(f"Shutting down (exit code {code})")
     except CannotLoad as e:
         # Where its files lie on this machine says nothing to whoever reads this elsewhere.
-        seat.fail(str(e).replace(f"{folder}{os.sep}", "") if folder else str(e))
+        _fail(seat, str(e).replace(f"{folder}{os.sep}", "") if folder else str(e))
     except BaseException as e:
         traceback.print_exc()
-        seat.fail(f"ended with {type(e).__name__}: {e}")
+        _fail(seat, f"ended with {type(e).__name__}: {e}")
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -62,6 +62,12 @@ def have_part(seat, folder, loaded=None, options=None):
             with contextlib.suppress(OSError):
                 shutil.rmtree(folder)
         os._exit(code)
+
+
+def _fail(seat, reason):
+    """Report why a part can't go on, and wait until that is sent."""
+    seat.fail(reason)
+    seat.finish()
 
 
 def _leave_standard_streams():
