@@ -311,8 +311,8 @@ impl Seat {
     }
 }
 
-/// Ends this process, which has nothing but the part of a coordinator that is gone, where it has not
-/// ended by itself in time.
+/// Ends this process, which has nothing but the part of a coordinator that is gone, where it has
+/// not ended by itself in time.
 pub fn end_orphaned_process() {
     thread::sleep(LAST_GRACE);
     signal_hook::low_level::exit(1)

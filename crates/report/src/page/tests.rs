@@ -101,7 +101,10 @@ fn what_was_watched_stands_on_the_same_moments() {
     assert!(notes.contains("Restarted as process 801"), "{notes}");
     assert!(notes.contains("another user"), "{notes}");
     let host = &page.resources[2].notes[0];
-    assert!(host.contains(" CPU of ") && !host.starts_with("Host"), "{host}");
+    assert!(
+        host.contains(" CPU of ") && !host.starts_with("Host"),
+        "{host}"
+    );
 }
 
 #[test]
