@@ -1,54 +1,12 @@
-"""A bus, agents on it, and a server that counts: what tests of several machines share."""
+"""A bus, and agents on it: what tests of several machines share."""
 
 import os
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
 
 from command_support import Ended, begin, environment, native_command
-
-_COUNTING = """
-import http.server, itertools
-seen = itertools.count()
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    def log_message(self, *a): pass
-    def do_GET(self):
-        count = -1 if self.path == "/count" else next(seen)
-        body = str(next(seen) if count < 0 else count).encode()
-        self.send_response(404 if self.path.startswith("/missing") else 200)
-        self.send_header("Content-Length", str(len(body))); self.end_headers()
-        self.wfile.write(body)
-class S(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-s = S(("127.0.0.1", 0), H)
-print(s.server_port, flush=True)
-s.serve_forever()
-"""
-
-
-class CountingServer:
-    """Answers every request, and knows how many there were."""
-
-    def __enter__(self):
-        command = [sys.executable, "-c", _COUNTING]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
-        return self
-
-    def count(self):
-        """The number of requests so far. To be called once."""
-        with urllib.request.urlopen(self.url + "/count") as answer:
-            return int(answer.read())
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-
 
 def free_port():
     """A port of loopback that nobody listens at."""

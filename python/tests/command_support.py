@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import urllib.request
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = os.path.dirname(TESTS)
@@ -104,7 +105,10 @@ def write(folder, text, name="locustfile.py"):
 
 
 class Server:
-    """Answers every request with 200 and 60 bytes, paths that begin with /missing with 404."""
+    """Answers every request with 200 and 60 bytes, paths that begin with /missing with 404.
+
+    It knows how many there were.
+    """
 
     def __enter__(self):
         command = [sys.executable, "-c", _SERVER]
@@ -112,20 +116,31 @@ class Server:
         self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
         return self
 
+    def count(self):
+        """The number of requests so far, this one left out."""
+        with urllib.request.urlopen(self.url + "/count") as answer:
+            return int(answer.read())
+
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
 
 
 _SERVER = """
-import http.server
+import http.server, threading
+seen, lock = 0, threading.Lock()
 class H(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     def log_message(self, *a): pass
     def do_GET(self):
+        global seen
+        with lock:
+            seen += self.path != "/count"
+        body = str(seen).encode() if self.path == "/count" else b"x" * 60
         self.send_response(404 if self.path.startswith("/missing") else 200)
-        self.send_header("Content-Length", "60"); self.end_headers(); self.wfile.write(b"x" * 60)
+        self.send_header("Content-Length", str(len(body))); self.end_headers()
+        self.wfile.write(body)
 class S(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128

@@ -8,8 +8,8 @@ import sys
 import time
 
 import pytest
-from agents_support import Bus, CountingServer, folders_of_parts, until
-from command_support import Ended, report_of, write
+from agents_support import Bus, folders_of_parts, until
+from command_support import Ended, Server, report_of, write
 
 # Users that stop after ten requests, with a module and a file beside the locustfile.
 COUNTED = """
@@ -42,7 +42,7 @@ def bus():
 
 @pytest.fixture
 def server():
-    with CountingServer() as one:
+    with Server() as one:
         yield one
 
 

@@ -85,6 +85,18 @@ def test_a_change_of_the_load_leaves_the_run_time_alone(tmp_path, server):
         page.until_state("stopped")
 
 
+@pytest.mark.parametrize("words", [[], ["--processes", "2"]])
+def test_users_that_start_after_a_change_of_the_host_go_there(tmp_path, server, words):
+    write(tmp_path, VISITOR)
+    with Server() as other, Page(tmp_path, "-H", server.url, *words) as page:
+        page.swarm(2)
+        page.until_figures(lambda one: one["stats"][-1]["num_requests"] > 4)
+        assert other.count() == 0
+        assert page.swarm(4, host=other.url)["host"] == other.url
+        page.until(lambda: other.count() > 4, "the other host gets nothing")
+        assert page.template_args()["host"] == other.url
+
+
 def test_failures_and_exceptions_are_shown_and_in_the_exit_code(tmp_path, server):
     write(tmp_path, LOCUSTFILE)
     with Page(tmp_path, "-H", server.url) as page:

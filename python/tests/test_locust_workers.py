@@ -8,15 +8,15 @@ import subprocess
 import time
 
 import pytest
-from agents_support import CountingServer, free_port, until
-from command_support import NO_REAL, REAL, Ended, begin, environment, run, write
+from agents_support import free_port, until
+from command_support import NO_REAL, REAL, Ended, Server, begin, environment, run, write
 from test_locust_agents import EVENTS, STEADY, headless, said, users_at_end, write_counted
 from web_support import Page
 
 
 @pytest.fixture
 def server():
-    with CountingServer() as one:
+    with Server() as one:
         yield one
 
 
@@ -143,16 +143,14 @@ def test_workers_of_other_machines_need_a_token(server, tmp_path):
         while not any("Workers join by" in line for line in said_by):
             said_by.append(master.stderr.readline())
         token = re.search(r"--master-token (\w{32}) -f -", said_by[-1])[1]
-        stranger = test.worker("stranger", "-f", "-")
-        time.sleep(1)
-        assert "reported as ready" not in "".join(said_by)
+        stranger = Ended(test.worker("stranger", "-f", "-"))
+        assert stranger.code == 1
+        assert "give it the token that the master logs, as --master-token." in stranger.err
         worker = test.worker("known", "-f", "-", LOADLINE_MASTER_TOKEN=token)
         ended = Ended(master, 60)
         assert ended.code == 0, ended.err
         assert "1 workers connected" in ended.err and "2 workers" not in ended.err, ended.err
         assert Ended(worker).code == 0
-        stranger.send_signal(signal.SIGTERM)
-        assert Ended(stranger).code == 0
     ended = run(tmp_path, "--worker", "--master-host", "10.0.0.1", "-f", "-")
     assert ended.code == 1
     assert "give the --master-token that it logs" in ended.err
@@ -255,6 +253,89 @@ def test_a_page_starts_tests_once_there_are_workers(server, tmp_path):
                 page.until_figures(lambda found: found["state"] == "stopped")
             page.process.send_signal(signal.SIGINT)
             page.process.wait(timeout=20)
+
+
+# Users who throw, and whose worker says so in its log soon.
+TALKING = """
+    import logging
+    import locust.runners
+    from locust import HttpUser, constant, task
+
+    locust.runners.WORKER_LOG_REPORT_INTERVAL = 0.2
+
+    class Visitor(HttpUser):
+        wait_time = constant(0.1)
+
+        def on_start(self):
+            logging.getLogger("visitors").info("begins on %s", self.environment.runner.client_id)
+
+        @task
+        def front(self):
+            self.client.get("/")
+
+        @task
+        def throws(self):
+            raise ValueError("thrown")
+"""
+
+
+def assert_page_shows_workers(page, is_own):
+    """The page shows log, exceptions, state and memory of two workers, while a test runs."""
+    page.swarm(4)
+    found = page.until_figures(lambda one: len(one["workers"]) == 2 and all(
+        worker["state"] == "running" and worker["user_count"] == 2 for worker in one["workers"]))
+    assert [sorted(one) for one in found["workers"]] == 2 * [
+        ["cpu_usage", "id", "memory_usage", "state", "user_count"]]
+    assert all(one["memory_usage"] > 1e6 for one in found["workers"]), found["workers"]
+    ids = {one["id"] for one in found["workers"]}
+    assert found["worker_count"] == 2 and page.get("/worker-count").json() == {"worker_count": 2}
+
+    def logs():
+        told = page.get("/logs").json()["workers"]
+        return told if len(told) == 2 and all(
+            any(f"begins on {one}" in line for line in told[one]) for one in told) else None
+
+    told = page.until(logs, "no log of both workers")
+    assert set(told) == ids
+    has_begin = ["Starting Locust" in lines[0] for lines in told.values()]
+    assert has_begin == [is_own] * 2, told
+    rows = page.until(lambda: page.get("/exceptions").json()["exceptions"], "no exceptions")
+    assert {row["msg"] for row in rows} == {"thrown"}
+    page.until(lambda: {name for row in page.get("/exceptions").json()["exceptions"]
+                        for name in row["nodes"].split(", ")} == ids, "nodes are others")
+    assert '"is_distributed": true' in page.get("/").text
+
+
+def test_the_page_of_a_master_shows_its_workers(server, tmp_path):
+    write(tmp_path, TALKING)
+    with Machines(tmp_path) as test:
+        words = ["--master", "--master-bind-port", test.port, "-H", server.url]
+        with Page(tmp_path, *words) as page:
+            workers = [test.worker(name, "-f", str(tmp_path / "locustfile.py"))
+                       for name in ("one", "two")]
+            page.until(lambda: "2 workers connected" in page.said(), "no workers")
+            page.until_figures(
+                lambda one: [row["state"] for row in one["workers"]] == ["ready", "ready"])
+            assert_page_shows_workers(page, is_own=True)
+            workers[0].kill()
+            found = page.until_figures(
+                lambda one: {row["state"] for row in one["workers"]} == {"running", "missing"})
+            assert found["worker_count"] == 1 and found["workers"][1]["state"] == "missing"
+            page.until_figures(lambda one: one["user_count"] == 4)
+            page.post("/stop")
+            page.until_figures(
+                lambda one: [row["state"] for row in one["workers"]] == ["ready", "missing"])
+            page.swarm(1)
+            page.until_figures(lambda one: [row["state"] for row in one["workers"]] == ["running"])
+            page.process.send_signal(signal.SIGINT)
+            page.process.wait(timeout=20)
+
+
+def test_the_page_of_several_processes_shows_them(server, tmp_path):
+    write(tmp_path, TALKING)
+    with Page(tmp_path, "--processes", "2", "-H", server.url) as page:
+        assert_page_shows_workers(page, is_own=False)
+        assert page.end()[0] == 1, "tasks failed"
 
 
 def _listens(port):

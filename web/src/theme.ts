@@ -1,7 +1,7 @@
 /** Colours: of Okabe and Ito, which the colour-blind tell apart, for light and for dark ground. */
 
 import { createContext } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 export type Theme = "light" | "dark";
 
@@ -77,18 +77,32 @@ export function useColours(): { theme: Theme; colours: Colours } {
   return { theme, colours: COLOURS[theme] };
 }
 
-/** The theme in force, and what changes it: the system's until the reader chooses. */
+/**
+ * The theme in force, and what changes it: the system's until the reader chooses. Paper is light.
+ */
 export function useTheme(): [Theme, (theme: Theme) => void] {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const [chosen, choose] = useState<Theme | null>(null);
   const [dark, setDark] = useState(system.matches);
+  const [prints, setPrints] = useState(false);
   useEffect(() => {
     const follow = () => setDark(system.matches);
     system.addEventListener("change", follow);
     return () => system.removeEventListener("change", follow);
   }, []);
-  const theme = chosen ?? (dark ? "dark" : "light");
   useEffect(() => {
+    const begin = () => setPrints(true);
+    const end = () => setPrints(false);
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, []);
+  const theme = prints ? "light" : (chosen ?? (dark ? "dark" : "light"));
+  // Before the next frame, which paper does not wait for.
+  useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme;
   }, [theme]);
   return [theme, choose];

@@ -75,5 +75,5 @@ pub use newcomers::{Newcomer, Recruiter};
 pub use parts::Parts;
 pub use pipes::start as start_child;
 pub use processes::{Machines, Processes, Users};
-pub use relay::{Relay, Seat, Sockets};
+pub use relay::{Relay, Seat, Sockets, end_orphaned_process};
 pub use watched::SILENCE_TIMEOUT;

@@ -212,21 +212,19 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// Waits for the job that a coordinator assigns.
+    /// Waits for the job that a coordinator assigns. Once that is gone, `is_orphaned` is called on
+    /// a thread of its own; the messages have ended as well.
     ///
     /// # Errors
     /// If there is no coordinator, or none that assigns a job.
     pub fn take(
         mut source: Box<dyn Source>,
         output: impl Write + Send + 'static,
+        is_orphaned: impl FnOnce() + Send + 'static,
     ) -> Result<Seat, ChildError> {
         let voice = ToCoordinator::new(output);
         voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
-        voice.beat(|| {
-            // The end of its messages has the process end by itself.
-            thread::sleep(LAST_GRACE);
-            signal_hook::low_level::exit(1)
-        });
+        voice.beat(is_orphaned);
         let Some(Frame::Bundle(bundle)) = source.next()? else {
             return Err(ChildError::NoCoordinator);
         };
@@ -308,6 +306,13 @@ impl Seat {
             let _ = thread.join();
         }
     }
+}
+
+/// Ends this process, which has nothing but the part of a coordinator that is gone, where it has
+/// not ended by itself in time.
+pub fn end_orphaned_process() {
+    thread::sleep(LAST_GRACE);
+    signal_hook::low_level::exit(1)
 }
 
 impl std::fmt::Debug for Seat {

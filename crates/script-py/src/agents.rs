@@ -5,10 +5,10 @@
 //! Python's runners, one for the reports of the engine (`parts`). Threads pass on what is on them.
 
 use crate::parts::ReportLine;
-use crate::worker::Worker;
+use crate::worker::{Worker, WorkerError};
 use loadline_bus::{AGENTS_VARIABLE, Bus, GatherError, Hire, Host, Invitation, Selector};
-use loadline_cluster::{Frame, Job, Line, Relay, Seat, Sockets, Source};
-use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyValueError};
+use loadline_cluster::{Frame, Job, Line, Relay, Seat, Sockets, Source, end_orphaned_process};
+use pyo3::exceptions::{PyConnectionError, PyPermissionError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::value::RawValue;
 use std::fs::File;
@@ -193,15 +193,23 @@ impl PartSeat {
         let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let source = Box::new(Frames(BufReader::new(input)));
-        let seat = py.detach(|| Seat::take(source, output)).map_err(unusable)?;
+        let taken = py.detach(|| Seat::take(source, output, end_orphaned_process));
+        let seat = taken.map_err(unusable)?;
         Ok(PartSeat(Mutex::new(Seating::OfAgent(seat))))
     }
 
     /// Waits on the bus that this text describes until a master has a part for this process, which
-    /// has this name. Raises `ConnectionError` if the bus can't be used.
+    /// has this name. Raises `ConnectionError` if the bus can't be used, `PermissionError` if it
+    /// refuses the token. A process that does not live on is ended where it has not ended by itself
+    /// once its part is over.
     #[staticmethod]
-    fn of_master(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        let worker = py.detach(|| Worker::wait(text, name)).map_err(unusable)?;
+    fn of_master(py: Python<'_>, text: &str, name: &str, lives_on: bool) -> PyResult<Self> {
+        let worker =
+            py.detach(|| Worker::wait(text, name, lives_on))
+                .map_err(|error| match error {
+                    WorkerError::Refused => PyPermissionError::new_err(error.to_string()),
+                    other @ (WorkerError::Bus(_) | WorkerError::Master(_)) => unusable(other),
+                })?;
         Ok(PartSeat(Mutex::new(Seating::Own(worker))))
     }
 

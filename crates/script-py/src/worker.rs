@@ -4,8 +4,8 @@
 //! other one the part has its seat.
 
 use crate::agents::Frames;
-use loadline_bus::{Bus, Card, Hire, Labels, Task};
-use loadline_cluster::{ChildError, Frame, Line, Remote, Seat};
+use loadline_bus::{Bus, BusError, Card, Hire, Labels, Task};
+use loadline_cluster::{ChildError, Frame, Line, Remote, Seat, end_orphaned_process};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::net::Shutdown;
@@ -27,6 +27,8 @@ const BUS_IS_GONE: &str = "the bus of the master is gone";
 pub(crate) enum WorkerError {
     /// The bus can't be used.
     Bus(String),
+    /// The bus does not know the token of this process, or wants one.
+    Refused,
     /// The master has assigned nothing.
     Master(ChildError),
 }
@@ -35,6 +37,7 @@ impl std::fmt::Display for WorkerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             WorkerError::Bus(error) => f.write_str(error),
+            WorkerError::Refused => f.write_str("the bus refuses the token"),
             WorkerError::Master(error) => write!(f, "{error}"),
         }
     }
@@ -53,9 +56,13 @@ struct Ends {
 }
 
 impl Worker {
-    /// Waits on a bus, as an agent of this name, until a master has a part for it.
-    pub(crate) fn wait(text: &str, name: &str) -> Result<Worker, WorkerError> {
-        let error = |error: loadline_bus::BusError| WorkerError::Bus(error.to_string());
+    /// Waits on a bus, as an agent of this name, until a master has a part for it. A process that
+    /// does not live on ends with its part.
+    pub(crate) fn wait(text: &str, name: &str, lives_on: bool) -> Result<Worker, WorkerError> {
+        let error = |error: BusError| match matches!(error, BusError::Refused(_)) {
+            true => WorkerError::Refused,
+            false => WorkerError::Bus(error.to_string()),
+        };
         let hire = Hire::parse(text).map_err(error)?;
         let bus = Bus::connect(&hire.bus).map_err(error)?;
         let (send, begun) = channel();
@@ -64,11 +71,11 @@ impl Worker {
         let serving = bus.clone();
         thread::spawn(move || loadline_bus::serve(&serving, &card, |task| start(task, &starting)));
         let gone = |_| WorkerError::Bus(BUS_IS_GONE.to_owned());
-        Worker::at(begun.recv().map_err(gone)?)
+        Worker::at(begun.recv().map_err(gone)?, lives_on)
     }
 
     /// Takes the seat at this end of a line.
-    fn at(ends: Ends) -> Result<Worker, WorkerError> {
+    fn at(ends: Ends, lives_on: bool) -> Result<Worker, WorkerError> {
         let file = || {
             let copied = ends.stream.try_clone();
             copied.map(|stream| File::from(OwnedFd::from(stream)))
@@ -76,7 +83,12 @@ impl Worker {
         let taken = file().and_then(|input| Ok((input, file()?)));
         let (input, output) = taken.map_err(|error| WorkerError::Bus(error.to_string()))?;
         let source = Box::new(Frames::of(BufReader::new(input)));
-        let seat = Seat::take(source, output).map_err(WorkerError::Master)?;
+        let is_orphaned = move || {
+            if !lives_on {
+                end_orphaned_process();
+            }
+        };
+        let seat = Seat::take(source, output, is_orphaned).map_err(WorkerError::Master)?;
         Ok(Worker { seat, ends })
     }
 

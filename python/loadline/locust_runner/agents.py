@@ -75,7 +75,7 @@ class Agents:
         except (ConnectionError, TooMuch, ValueError) as e:
             refuse(str(e))
         self._say_who()
-        job = job_of(files, names, outputs)
+        job = job_of(files, names, outputs.records)
         ids = _ids(self._parts)
         children = [
             begin(part, job, {"index": index, "client_id": ids[index]}, options)
@@ -108,14 +108,14 @@ class Agents:
         """All is over."""
 
 
-def job_of(files, names, outputs):
+def job_of(files, names, records):
     """What all parts of a test get: a locustfile's files with the names of locustfiles in them."""
     return {
         "version": native.load().__version__,
         "files": files,
         "locustfiles": names,
         "words": sys.argv[1:],
-        "records": outputs.records,
+        "records": records,
     }
 
 
@@ -123,7 +123,7 @@ def begin(part, job, own, options):
     """Have an agent's part begin, with what it alone gets; returns what the runner needs of it."""
     descriptor, line = part.begin(json.dumps(job), json.dumps(own))
     pipe = Pipe(socket.socket(fileno=descriptor), plain)
-    pipe.send("options", vars(options))
+    pipe.send("options", vars(options) if options else {})
     return FarChild(part, own["client_id"]), pipe, line
 
 
@@ -137,7 +137,7 @@ def aside(function, *arguments):
         # The pool would log what is raised there.
         try:
             return function(*arguments), None
-        except ConnectionError as e:
+        except (ConnectionError, PermissionError) as e:
             return None, e
 
     try:

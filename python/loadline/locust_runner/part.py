@@ -51,10 +51,10 @@ def have_part(seat, folder, loaded=None, options=None):
         logger.info(f"Shutting down (exit code {code})")
     except CannotLoad as e:
         # Where its files lie on this machine says nothing to whoever reads this elsewhere.
-        seat.fail(str(e).replace(f"{folder}{os.sep}", "") if folder else str(e))
+        _fail(seat, str(e).replace(f"{folder}{os.sep}", "") if folder else str(e))
     except BaseException as e:
         traceback.print_exc()
-        seat.fail(f"ended with {type(e).__name__}: {e}")
+        _fail(seat, f"ended with {type(e).__name__}: {e}")
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -64,11 +64,23 @@ def have_part(seat, folder, loaded=None, options=None):
         os._exit(code)
 
 
+def _fail(seat, reason):
+    """Report why a part can't go on, and wait until that is sent."""
+    seat.fail(reason)
+    seat.finish()
+
+
 def _leave_standard_streams():
     """Have what the locustfile prints on stderr: frames are on the streams that were here."""
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
+
+
+_NO_LOCUSTFILE = (
+    "The master is a program of its own, which has no locustfile to send: join it by "
+    "'loadline locust --worker -f FILE' with the classes of its users."
+)
 
 
 class Part:
@@ -111,6 +123,8 @@ class Part:
             )
 
     def _load(self):
+        if not self._job["locustfiles"]:
+            raise CannotLoad(_NO_LOCUSTFILE)
         unpack(self._job["files"], self._folder)
         sys.argv = ["locust", *self._job["words"]]
         names = self._job["locustfiles"]

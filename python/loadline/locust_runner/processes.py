@@ -71,6 +71,7 @@ def _be_copy(environment, pipe, index, outputs, line):
     """All of a child's life."""
     # A terminal sends Ctrl-C to all processes; it is the parent that ends the test.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    log.forget_lines()
     code = 1
     try:
         runner = environment.runner = ChildRunner(environment, pipe, index, f"process_{index}")

@@ -7,18 +7,14 @@ with `-f -` that of the master.
 import logging
 import os
 import signal
-import socket
 import sys
 import tempfile
-import time
-from uuid import uuid4
 
 import gevent
 
 from loadline import native
 from loadline.locust_web.access import is_loopback
 
-from locust import runners as settings
 from locust.argument_parser import (
     check_options,
     get_empty_argument_parser,
@@ -27,24 +23,17 @@ from locust.argument_parser import (
     setup_parser_arguments,
 )
 from locust.exception import RPCReceiveError
-from locust.log import HOSTNAME
 from locust.main import load, refuse, set_up_logging, version
 
-from .agents import aside, bus_of
 from .command import on_signal
+from .joining import wait_for_seat
 from .part import FOLDER, have_part
 from .processes import check_count
 
 logger = logging.getLogger("locust.main")
 
-_FOREIGN = (
-    "The master at %s:%s speaks Locust's own protocol, which is not spoken here: start 'loadline "
-    "locust --master' there, or Locust's own 'locust --worker' here."
-)
 # The exit code of a worker that is ended before a master has a part for it.
 _ENDED = 0
-# Seconds between two looks for the master.
-_TURN = 0.5
 
 
 def main(first):
@@ -107,34 +96,13 @@ def _seat(options):
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         on_signal(number, lambda: os._exit(_ENDED))
-    host, port = options.master_host, options.master_port
-    text = bus_of(host, port, options.master_token)
-    name = f"{HOSTNAME}_{uuid4().hex}"
-    for attempt in range(1, settings.CONNECT_RETRY_COUNT + 1):
-        due = time.monotonic() + settings.CONNECT_TIMEOUT
-        while True:
-            try:
-                seat = aside(native.PartSeat.of_master, text, name)
-                _leave_at_signals(gevent.getcurrent())
-                return seat
-            except ConnectionError as e:
-                if _speaks_zeromq(host, port):
-                    refuse(_FOREIGN % (host, port))
-                if time.monotonic() >= due:
-                    logger.error(f"Failed to connect to master {host}:{port}, retry "
-                                 f"{attempt}/{settings.CONNECT_RETRY_COUNT}: {e}")
-                    break
-            gevent.sleep(_TURN)
-    return refuse("There is no master: start 'loadline locust --master' there.")
-
-
-def _speaks_zeromq(host, port):
-    """Whether a master of Locust itself listens there: it sends a greeting at once."""
     try:
-        with socket.create_connection((host, port), timeout=1) as knocking:
-            return knocking.recv(1) == b"\xff"
-    except OSError:
-        return False
+        seat = wait_for_seat(options.master_host, options.master_port, options.master_token,
+                             "as --master-token", lives_on=False)
+    except ConnectionError as e:
+        return refuse(str(e))
+    _leave_at_signals(gevent.getcurrent())
+    return seat
 
 
 def _leave_at_signals(main):

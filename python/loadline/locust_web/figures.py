@@ -67,7 +67,7 @@ def _workers(runner):
             "cpu_usage": one.cpu_usage,
             "memory_usage": one.memory_usage,
         }
-        for one in runner.clients.values()
+        for one in runner.shown_workers
     ]
     return {"workers": workers, "worker_count": runner.worker_count}
 

@@ -262,7 +262,7 @@ function Now({ figures }: { figures: Figures }) {
     ["p99", "p99 now", figure("us", p99_us)],
     ["in-flight", "In flight", figure("count", in_flight)],
     ["answered", "Answered", figure("count", answered)],
-    ["failed", "Failed", figure("count", failed)],
+    ["failed", "Without response", figure("count", failed)],
   ];
   return (
     <dl>

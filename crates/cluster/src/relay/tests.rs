@@ -51,7 +51,7 @@ fn sockets() -> (Sockets, UnixStream, UnixStream) {
 
 fn take_seat(stream: UnixStream) -> Seat {
     let source = Frames(BufReader::new(stream.try_clone().expect("a socket")));
-    Seat::take(Box::new(source), stream).expect("an assignment")
+    Seat::take(Box::new(source), stream, || ()).expect("an assignment")
 }
 
 fn job() -> Job {
@@ -113,4 +113,22 @@ fn a_part_whose_coordinator_is_gone_reads_the_end_of_its_messages() {
     seat.begin(there).expect("a seat");
     drop((relay, messages));
     assert_eq!(read_block(&mut far_messages).expect("a socket"), None);
+}
+
+#[test]
+fn a_process_learns_that_the_coordinator_of_its_part_is_gone() {
+    let (line, theirs) = line();
+    let (ours, _messages, _reports) = sockets();
+    let relay = Relay::begin(line, job(), None, ours).expect("a relay");
+    let source = Frames(BufReader::new(theirs.try_clone().expect("a socket")));
+    let (orphaned, is_orphaned) = std::sync::mpsc::channel();
+    let seat = Seat::take(Box::new(source), theirs, move || {
+        orphaned.send(()).expect("a receiver");
+    });
+    assert_eq!(is_orphaned.try_recv().ok(), None);
+    relay.kill();
+    is_orphaned
+        .recv_timeout(Duration::from_secs(60))
+        .expect("a word");
+    drop(seat.expect("an assignment"));
 }

@@ -111,6 +111,7 @@ fn host(looks: &[Option<&WatchRow>], watch: &WatchHistory) -> (Resource, Vec<Tra
         name: "host".to_owned(),
         notes: text::host_notes(watch)
             .into_iter()
+            .map(|note| note.strip_prefix("Host: ").unwrap_or(&note).to_owned())
             .chain(unread("the host", &watch.host.missing))
             .collect(),
     };

@@ -100,6 +100,11 @@ fn what_was_watched_stands_on_the_same_moments() {
     let notes = page.resources[1].notes.join(" ");
     assert!(notes.contains("Restarted as process 801"), "{notes}");
     assert!(notes.contains("another user"), "{notes}");
+    let host = &page.resources[2].notes[0];
+    assert!(
+        host.contains(" CPU of ") && !host.starts_with("Host"),
+        "{host}"
+    );
 }
 
 #[test]

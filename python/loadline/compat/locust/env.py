@@ -107,19 +107,31 @@ class Environment:
 
         return self._create_runner(LocalRunner)
 
-    def create_master_runner(self, master_bind_host="*", master_bind_port=5557):
-        """A runner that tells workers what to do."""
+    def create_master_runner(self, master_bind_host="", master_bind_port=5557, master_token=None):
+        """A runner whose users are in workers, which join it at this address.
+
+        Without a host, workers on this machine alone can. Beyond it they need the token, which is
+        that of LOADLINE_MASTER_TOKEN, or a new one, if none is given.
+        """
         from .runners import MasterRunner
 
         return self._create_runner(
-            MasterRunner, master_bind_host=master_bind_host, master_bind_port=master_bind_port
+            MasterRunner,
+            master_bind_host=master_bind_host,
+            master_bind_port=master_bind_port,
+            master_token=master_token,
         )
 
-    def create_worker_runner(self, master_host, master_port):
-        """A runner that does what a master tells it."""
+    def create_worker_runner(self, master_host, master_port, master_token=None):
+        """A runner that has users for the master at this address, which it waits for."""
         from .runners import WorkerRunner
 
-        return self._create_runner(WorkerRunner, master_host=master_host, master_port=master_port)
+        return self._create_runner(
+            WorkerRunner,
+            master_host=master_host,
+            master_port=master_port,
+            master_token=master_token,
+        )
 
     def _create_runner(self, kind, **kwargs):
         if self.runner is not None:

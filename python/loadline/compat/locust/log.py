@@ -28,10 +28,13 @@ class LogReader(logging.Handler):
     def __init__(self):
         super().__init__()
         self.logs = deque(maxlen=_KEPT_RECORDS)
+        # How many there were, with those that are not kept any more.
+        self.count = 0
 
     def emit(self, record):
         """Keep one record."""
         self.logs.append(self.format(record))
+        self.count += 1
 
 
 class _Shown:
@@ -134,12 +137,32 @@ def _handlers(logfile):
     return handlers
 
 
+def _reader():
+    handlers = logging.getLogger("root").handlers
+    return next((one for one in handlers if isinstance(one, LogReader)), None)
+
+
 def get_logs():
-    """The newest lines of the log, oldest first."""
-    for handler in logging.getLogger("root").handlers:
-        if isinstance(handler, LogReader):
-            return list(handler.logs)
-    return []
+    """The newest records of the log, oldest first."""
+    reader = _reader()
+    return list(reader.logs) if reader else []
+
+
+def new_lines(seen):
+    """The records behind the first `seen` ones that are still kept, and how many there were."""
+    reader = _reader()
+    if reader is None:
+        return [], seen
+    count = reader.count
+    return list(reader.logs)[seen - count:] if count > seen else [], count
+
+
+def forget_lines():
+    """Keep no record of before, as those of the process that this one was forked from."""
+    reader = _reader()
+    if reader is not None:
+        reader.logs.clear()
+        reader.count = 0
 
 
 def mark_unhandled_exception():

@@ -114,14 +114,15 @@ function sorted(rows) {
   return [...rows].sort((a, b) => (down ? -order(a, b) : order(a, b)));
 }
 
-function heading([key, title, written]) {
+function heading([key, title, written, kind]) {
   const order = now.sort.key === key ? (now.sort.down ? "descending" : "ascending") : "none";
   const sort = () => {
     now.sort = { key, down: now.sort.key === key ? !now.sort.down : true };
     showTab();
   };
   const button = make("button", { type: "button", onclick: sort }, title);
-  return make("th", { scope: "col", className: written ? "" : "text", "aria-sort": order }, button);
+  const look = kind || (written ? "" : "text");
+  return make("th", { scope: "col", className: look, "aria-sort": order }, button);
 }
 
 function line(columns, row, className = "") {

@@ -26,7 +26,9 @@ CONNECT_TIMEOUT = 5
 CONNECT_RETRY_COUNT = 60
 
 from .base import Runner  # noqa: E402
-from .distributed import DistributedRunner, MasterRunner, WorkerRunner  # noqa: E402
+from .child import WorkerRunner  # noqa: E402
+from .coordinator import MasterRunner  # noqa: E402
+from .distributed import DistributedRunner  # noqa: E402
 from .local import LocalRunner  # noqa: E402
 from .nodes import WorkerNode, WorkerNodes  # noqa: E402
 

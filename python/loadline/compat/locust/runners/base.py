@@ -141,11 +141,8 @@ class Runner:
 
     def prepare_test(self):
         """Make the classes what the options say, and forget the test before."""
-        environment = self.environment
-        environment._filter_tasks_by_tags()
-        if environment.host:
-            for kind in environment.user_classes:
-                kind.host = environment.host
+        self.environment._filter_tasks_by_tags()
+        self.use_host()
         # Timers begin at what the loop thinks is now; it may not have run for a while.
         gevent.get_hub().loop.update_now()
         self.stats.clear_all()
@@ -153,6 +150,12 @@ class Runner:
         self.exceptions = {}
         self._watch_process()
         self._monitor.begin()
+
+    def use_host(self):
+        """Have users that start from now on send to the host of the test, if it has one."""
+        if self.environment.host:
+            for kind in self.user_classes:
+                kind.host = self.environment.host
 
     def spawn_users(self, user_classes_spawn_count, wait=False):
         """Start that many users of each class; returns them."""

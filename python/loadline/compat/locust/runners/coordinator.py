@@ -1,6 +1,6 @@
 """The runner of the process that spreads users over others, and merges what they count.
 
-These are its children, or processes that agents on other machines have.
+These are its children, or processes that agents on other machines have, or workers that join it.
 
 A child says four times a second that its loop runs, and at its end what came of it. One that says
 nothing is ended by this process: as Loadline's own `--processes` does it, within seconds where it
@@ -19,7 +19,7 @@ from ..exception import RPCError
 from ..rpc import Message
 from ..stats import RequestStats
 from .base import Runner, log_death
-from .distributed import MasterRunner
+from .distributed import DistributedRunner
 from .nodes import WorkerNode, WorkerNodes
 
 logger = logging.getLogger("locust.runners")
@@ -32,6 +32,10 @@ _MOST_WORK = 30.0
 _LAST_GRACE = 5.0
 
 
+# The state of a process that is not ready for users yet.
+_LOADING = "loading"
+# Records of the log of a process that are kept, as each keeps of its own.
+_MOST_LINES = 500
 # Seconds after which it is said that processes are not ready yet.
 _PATIENCE = 10.0
 
@@ -40,7 +44,7 @@ class ProcessNode(WorkerNode):
     """One process with users: a child of this one, or of an agent."""
 
     def __init__(self, index, remote, pipe, line):
-        super().__init__(remote.node_id)
+        super().__init__(remote.node_id, _LOADING)
         self.index = index
         self.remote = remote
         self.pipe = pipe
@@ -64,32 +68,51 @@ class ProcessNode(WorkerNode):
         self.last_word = None
 
 
-class ProcessesRunner(MasterRunner):
-    """Tells each child how many users of each class it shall have.
+class MasterRunner(DistributedRunner):
+    """Tells each worker how many users of each class it shall have.
 
-    Where it `replaces_users`, those of a child that is lost are started anew on the others.
+    Made by a program of one's own, it opens a bus at an address, on which workers join: without a
+    host for this machine alone. Beyond it they need the token, which is that of the variable
+    LOADLINE_MASTER_TOKEN, or a new one, if none is given.
     """
 
     has_users = False
 
-    def __init__(self, environment, children, replaces_users=False):
-        environment.stats = RequestStats()
+    def __init__(self, environment, master_bind_host="", master_bind_port=5557, master_token=None):
+        """Raises CannotServe, an OSError, where there can't be a bus."""
+        from loadline.locust_runner.library import open_meeting
+
+        meeting = open_meeting(master_bind_host, master_bind_port, master_token)
+        self._lead(environment, replaces_users=True)
+        self.master_bind_host, self.master_bind_port = meeting.host, meeting.port
+        self.master_token = meeting.token
+        self.is_open = True
+        self._meeting = meeting
+        meeting.look_for_programs(self)
+
+    def _lead(self, environment, replaces_users):
+        """Be a runner without workers.
+
+        Where it `replaces_users`, those of a worker that is lost are started anew on the others.
+        """
         Runner.__init__(self, environment)
         self.clients = WorkerNodes()
         self.lost = []
+        # The processes that this test has lost.
+        self._missing = []
         # Why processes could not begin.
         self.unready = []
         self._replaces_users = replaces_users
         # Whether further processes may come, and with them further tests.
         self.is_open = False
+        # Where workers join that come by themselves, if this runner has made the place.
+        self._meeting = None
         # The number of the next process.
         self.next_index = 0
         # The worst exit code of the children.
         self.exit_code = 0
         self._ending = False
         self._quitting = False
-        for remote, pipe, line in children:
-            self.add_child(remote, pipe, line)
         gevent.spawn(self._watch).link_exception(log_death)
 
     def add_child(self, remote, pipe, line):
@@ -123,6 +146,11 @@ class ProcessesRunner(MasterRunner):
         return len(self.clients.all)
 
     @property
+    def shown_workers(self):
+        """The children that are there, and those that this test has lost."""
+        return [*self.clients.all, *self._missing]
+
+    @property
     def user_count(self):
         """Users of all children, as they told last."""
         return sum(node.user_count for node in self.clients.all)
@@ -148,11 +176,13 @@ class ProcessesRunner(MasterRunner):
         if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
             self.prepare_test()
             self._users_dispatcher = None
+            self._missing = []
             for node in self.clients.all:
                 node.part = None
             self.environment.events.test_start.fire(environment=self.environment)
             if self._quitting:
                 return
+        self.use_host()
         self._stop_spawning()
         self.update_state(states.STATE_SPAWNING)
         self.spawning_greenlet = self.greenlet.spawn(
@@ -196,7 +226,12 @@ class ProcessesRunner(MasterRunner):
                                        "state": self.state,
                                        "host": self.environment.host,
                                        "classes": list(self.user_classes_by_name),
-                                       "options": vars(self.environment.parsed_options)})
+                                       "stop_timeout": self.environment.stop_timeout,
+                                       "options": self._options()})
+
+    def _options(self):
+        options = self.environment.parsed_options
+        return vars(options) if options else {}
 
     def _complete(self, dispatched):
         self._wait_until(lambda: self.user_count >= self.target_user_count, 1.0)
@@ -238,8 +273,21 @@ class ProcessesRunner(MasterRunner):
     def _on_beat(self, _node, _told):
         pass
 
+    def _on_heartbeat(self, node, told):
+        node.state = told["state"]
+        node.cpu_usage = told["current_cpu_usage"]
+        node.memory_usage = told["current_memory_usage"]
+        self.environment.events.heartbeat_sent.fire(client_id=node.id, timestamp=time.time())
+        self._tell(node, "heartbeat")
+
+    def _on_logs(self, node, lines):
+        known = self.environment.worker_logs.get(node.id, [])
+        logs = [*known, *map(str, lines)][-_MOST_LINES:]
+        self.environment.update_worker_logs({"worker_id": node.id, "logs": logs})
+
     def _on_ready(self, node, _told):
         node.is_ready = True
+        node.state = states.STATE_INIT
 
     def _on_custom(self, node, told):
         self.deliver_message(Message(told["type"], told["data"], node.id))
@@ -257,6 +305,10 @@ class ProcessesRunner(MasterRunner):
 
     def _on_exception(self, node, told):
         self.log_exception(node.id, told["msg"], told["traceback"])
+
+    def _on_unfit(self, node, sentence):
+        logger.error(sentence)
+        self.log_exception(node.id, sentence, sentence)
 
     def _on_end_test(self, _node, told):
         code = told["exit_code"]
@@ -358,6 +410,8 @@ class ProcessesRunner(MasterRunner):
         )
         self.lost.append(sentence)
         logger.error(sentence)
+        node.state, node.user_count = states.STATE_MISSING, 0
+        self._missing.append(node)
 
     def tell_user_settings(self, settings):
         """Have all children follow a change of classes."""
@@ -383,6 +437,8 @@ class ProcessesRunner(MasterRunner):
         for node in self.clients.all:
             self._tell(node, "quit")
         self.join_processes()
+        if self._meeting is not None:
+            self._meeting.end()
         super().quit()
 
     def join_processes(self):
@@ -395,3 +451,12 @@ class ProcessesRunner(MasterRunner):
             if client_id in (None, node.id):
                 node.pipe.send("custom", {"type": msg_type, "data": data}, node.id)
 
+
+class ProcessesRunner(MasterRunner):
+    """The runner of a command, whose workers are children, agents, or come to what it opened."""
+
+    def __init__(self, environment, children, replaces_users=False):
+        environment.stats = RequestStats()
+        self._lead(environment, replaces_users)
+        for remote, pipe, line in children:
+            self.add_child(remote, pipe, line)

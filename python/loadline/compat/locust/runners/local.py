@@ -33,6 +33,7 @@ class LocalRunner(Runner):
             self._handed_out = {}
             self._users_dispatcher = None
             self.environment.events.test_start.fire(environment=self.environment)
+        self.use_host()
         self._stop_spawning()
         self.update_state(states.STATE_SPAWNING)
         self.spawning_greenlet = self.greenlet.spawn(

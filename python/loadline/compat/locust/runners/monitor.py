@@ -34,6 +34,7 @@ class Monitor:
 
     def watch_usage(self):
         """Look at CPU and memory every few seconds. Does not return."""
+        self.memory_usage = _resident_bytes()
         while True:
             wall, cpu, lag = time.monotonic(), time.process_time(), _hub_lag()
             gevent.sleep(settings.CPU_MONITOR_INTERVAL)
