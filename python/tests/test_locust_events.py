@@ -143,11 +143,6 @@ def test_environments_are_checked():
     assert Environment(user_classes=[A, Weightless]).user_classes == [A]
 
 
-def test_what_is_not_there_says_so():
-    with pytest.raises(NotImplementedError, match="in other processes yet"):
-        Environment().create_master_runner()
-
-
 def test_a_sample_that_cannot_be_counted_is_logged_and_told_to_the_listeners(caplog):
     environment, heard = Environment(), []
     environment.create_local_runner()

@@ -58,8 +58,8 @@ class Membership:
 
     def __init__(self, seat):
         self._seat = seat
-        job = json.loads(seat.job())
-        self.index, self.name = job["index"], job["client_id"]
+        job, terms = json.loads(seat.job()), json.loads(seat.own())
+        self.index, self.name = terms["index"], terms["client_id"]
         own, wanted = native.load().__version__, job["version"]
         if own != wanted:
             seat.fail(f"its package for Python is of version {own}")

@@ -241,7 +241,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.takeovers += 1;
             let before = self.shares.of(own);
             let lost = self.shares.hand_on(&takeover);
-            let at_ns = takeover.at_ns.max(load_ns).max(worker.pacer.changed_ns());
+            // Those who join are counted from the interval that begins at this instant, and what
+            // they send at the instant itself might be in the one before.
+            let begin_ns = takeover.at_ns + u64::from(!takeover.joined.is_empty());
+            let at_ns = begin_ns.max(load_ns).max(worker.pacer.changed_ns());
             let is_heir = takeover.heirs.contains(&own);
             if !is_heir || is_ending || at_ns >= worker.pacer.end_ns {
                 continue;
