@@ -206,7 +206,7 @@ impl PartSeat {
             py.detach(|| Worker::wait(text, name, lives_on))
                 .map_err(|error| match error {
                     WorkerError::Refused => PyPermissionError::new_err(error.to_string()),
-                    other => unusable(other),
+                    WorkerError::Bus(_) | WorkerError::Master(_) => unusable(error),
                 })?;
         Ok(PartSeat(Mutex::new(Seating::Own(worker))))
     }

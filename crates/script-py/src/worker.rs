@@ -59,9 +59,12 @@ impl Worker {
     /// Waits on a bus, as an agent of this name, until a master has a part for it. A process that
     /// does not live on ends with its part.
     pub(crate) fn wait(text: &str, name: &str, lives_on: bool) -> Result<Worker, WorkerError> {
-        let error = |error: BusError| match error {
-            BusError::Refused(_) => WorkerError::Refused,
-            other => WorkerError::Bus(other.to_string()),
+        let error = |error: BusError| {
+            if matches!(error, BusError::Refused(_)) {
+                WorkerError::Refused
+            } else {
+                WorkerError::Bus(error.to_string())
+            }
         };
         let hire = Hire::parse(text).map_err(error)?;
         let bus = Bus::connect(&hire.bus).map_err(error)?;
