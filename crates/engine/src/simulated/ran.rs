@@ -130,7 +130,11 @@ impl Ran {
     fn hold_the_balance(&self) {
         let mut in_flight = 0;
         for interval in &self.intervals {
-            assert!(interval.balanced(in_flight), "{in_flight} before: {:?}", interval.counts);
+            assert!(
+                interval.balanced(in_flight),
+                "{in_flight} before: {:?}",
+                interval.counts
+            );
             assert_eq!(
                 interval.statuses.values().sum::<u64>(),
                 interval.counts.answered
