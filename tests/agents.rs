@@ -1,7 +1,7 @@
 //! Runs on agents of a real bus: counts that are exact at the server, and sums that add up when an
 //! agent is lost.
 
-/// What all agents of a run have in common.
+/// The bundles that all agents of a run have in common.
 mod bundles;
 /// Agents whose clocks are not those of the coordinator.
 mod clocks;
@@ -19,7 +19,7 @@ mod merged;
 mod networks;
 /// The agent that measures other response times than the others.
 mod odd;
-/// What may happen to a run, again and again.
+/// Faults of a run, again and again.
 mod often;
 /// Other tools, and scripts, on agents.
 mod scripts;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// How far the monotonic clocks of some agents are ahead, in seconds: as that of a machine that has
 /// run for longer.
 const AHEAD_S: u64 = 90_000;
-/// How far the wall clock of an agent is ahead.
+/// The lead of the wall clock of an agent.
 const WALL_AHEAD: Duration = Duration::from_millis(200);
 
 /// Starts an agent with a monotonic clock of its own; `None` where the system does not allow that,

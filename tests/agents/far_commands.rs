@@ -98,7 +98,7 @@ start = [
 [[runs]]
 tool = "loadline"
 connections = 4
-rate = "200"
+rate = "4000"
 duration = "4s"
 "--nats" = "{nats}"
 "--agents" = "2"

@@ -101,8 +101,8 @@ impl Duties {
 }
 
 impl Shared {
-    /// Takes a frame of the part's process. Returns the frame for the coordinator: a sign of life if
-    /// it is a report for a merger.
+    /// Takes a frame of the part's process. Returns the frame for the coordinator: a sign of life
+    /// if it is a report for a merger.
     pub(crate) fn take(&self, frame: Frame) -> Frame {
         if frame.is_done() {
             self.is_done.store(true, Ordering::Relaxed);

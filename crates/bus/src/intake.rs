@@ -14,7 +14,7 @@ pub(crate) struct Intake {
     waiting: Option<(BundleName, Vec<Frame>)>,
 }
 
-/// What is to be done after a parcel.
+/// The consequence of a parcel.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The worker process gets these frames.

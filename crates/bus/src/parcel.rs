@@ -21,7 +21,7 @@ pub(crate) enum Parcel {
     End(String),
 }
 
-/// What a bundle is known by.
+/// The name of a bundle: hash and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BundleName {
     /// The hash of its bytes.

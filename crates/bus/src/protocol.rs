@@ -127,7 +127,7 @@ pub(crate) struct Offer {
     pub(crate) command: Option<Vec<String>>,
 }
 
-/// What an agent is to start.
+/// The process that an agent is to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task<'a> {
     /// A part of a run, in this program.

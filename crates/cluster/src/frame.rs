@@ -20,14 +20,14 @@ pub enum Frame {
     Message(Vec<u8>),
     /// A report of a part of a run, as its writer has written it.
     Report(Vec<u8>),
-    /// What all parts of a run have in common.
+    /// The bundle that all parts of a run have in common.
     Bundle(Bundle),
     /// A message of those who lead the users of a script, which only they read.
     Script(Vec<u8>),
     /// A message for the agent that passes frames on, as JSON: [`ToAgent`](crate::ToAgent).
     Agent(Vec<u8>),
-    /// What an agent has joined of the reports of a group: its number as a merger in four bytes,
-    /// and a message of the engine.
+    /// The joined reports of a group: the agent's number as a merger in four bytes, and a message
+    /// of the engine.
     Merged(Vec<u8>),
 }
 

@@ -6,12 +6,12 @@
 //! What the merger sends names the parts whose reports are in it, so that the coordinator has the
 //! account of what is counted. A part keeps its reports until that is so.
 //!
-//! When a merger is lost, nothing that it sends later is read. The next one begins with the account,
-//! and the parts send it what is not counted.
+//! When a merger is lost, nothing that it sends later is read. The next one begins with the
+//! account, and the parts send it what is not counted.
 
+use crate::assignment::shares;
 use crate::link::Link;
 use crate::merging::{MergeOrder, ToAgent, of_merger};
-use crate::processes::shares;
 use crate::watched::lock;
 use loadline_engine::{GroupCounted, GroupReader, Inlet, TallyCodec, WorkerFailure};
 use loadline_record::Distribution;
@@ -55,7 +55,7 @@ impl Grouping {
     }
 }
 
-/// What all groups of a run have in common.
+/// The grounds that all groups of a run share.
 #[derive(Clone, Debug)]
 pub(crate) struct Grounds {
     pub(crate) scenarios: usize,

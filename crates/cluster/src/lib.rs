@@ -35,8 +35,9 @@
 //! - a message: `message.rs`; how it is sent `frame.rs`; what is sent once to all `bundle.rs`, the
 //!   bodies of requests in it `bodies.rs`
 //! - a child's side: `child.rs`; what it reports is in the crate `engine`
-//! - the coordinator's side: all children `processes.rs`, while the run lasts `supervision.rs`; one
-//!   of them `link.rs`, its pipes `pipes.rs`; those that join while it lasts `newcomers.rs`
+//! - the coordinator's side: all children `processes.rs`, their assignment
+//!   `assignment.rs`, while the run lasts `supervision.rs`; one of them `link.rs`, its pipes
+//!   `pipes.rs`; those that join while it lasts `newcomers.rs`
 //! - reports that an agent joins before they are here: `group.rs`, its messages `merging.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
 //! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`; on lines
@@ -45,6 +46,7 @@
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod assignment;
 mod bodies;
 mod bundle;
 mod child;

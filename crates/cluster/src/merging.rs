@@ -45,7 +45,7 @@ pub struct MergeOrder {
     pub merger: u32,
     /// The parts of the group: their numbers in the run, and their workers.
     pub parts: Vec<(u32, Range<u32>)>,
-    /// What the run has counted of their reports: the account, in base64.
+    /// The account of their reports that are counted, in base64.
     counted: String,
     /// The parts that are lost.
     lost: Vec<(usize, WorkerFailure)>,

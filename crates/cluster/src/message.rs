@@ -56,7 +56,7 @@ pub enum ToChild {
         /// The plan without what is in the bundle.
         #[serde(with = "loadline_plan::json")]
         plan: Box<Plan>,
-        /// What the job is for this child alone, if its tool has such terms.
+        /// The terms of the job for this child alone, if its tool has any.
         #[serde(default)]
         own: Option<Box<RawValue>>,
         /// The events to report in addition to intervals.

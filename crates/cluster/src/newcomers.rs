@@ -5,11 +5,11 @@
 //! and the newcomer what happened before: which changes the schedule has, and who has which share.
 //! A part is numbered by the order in which it was found, and so are its workers.
 
+use crate::assignment::Assignment;
 use crate::line::Line;
 use crate::link::{Link, Part, Started};
 use crate::loss::{Course, Handover};
 use crate::message::Before;
-use crate::processes::Assignment;
 use loadline_engine::{CHANGE_LEAD_NS, Change, Inlet, TakeOver, TallyCodec};
 use loadline_plan::Plan;
 use loadline_reactor::monotonic_ns;

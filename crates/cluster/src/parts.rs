@@ -5,11 +5,12 @@
 //! as every child does ([`send_reports`](crate::send_reports)), and they are received and merged as
 //! those of every child. Who supervises the process ends what it sends when it is lost.
 
+use crate::assignment::shares;
 use crate::frame::Frame;
 use crate::line::{Line, Remote, Source};
 use crate::link::Link;
 use crate::loss::{Handover, OnLoss};
-use crate::processes::{Common, links, shares};
+use crate::processes::{Common, links};
 use loadline_engine::{Readiness, Run, TallyCodec};
 use loadline_plan::{HttpVersion, Plan};
 use std::io::{self, BufReader, Read};

@@ -1,11 +1,11 @@
 //! A run on several processes of this machine, from the view of the coordinator.
 
-use crate::bundle::{Bundle, Contents};
+use crate::assignment::{Assignment, shares};
 use crate::group::{Grounds, Group, Grouping};
 use crate::line::Line;
 use crate::link::{Link, Part, Started};
 use crate::loss::{Course, Handover, OnLoss};
-use crate::message::{Before, Job, ToChild};
+use crate::message::{Before, Job};
 use crate::newcomers::{Enlistment, Newcomer, Newcomers, Recruiter};
 use crate::pipes;
 use crate::supervision::Supervision;
@@ -38,10 +38,10 @@ pub struct Users {
     pub tallies: Option<TallyCodec>,
 }
 
-/// How the machines of a run share its work.
+/// The division of a run among machines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machines {
-    /// What becomes of the load of a machine that is lost.
+    /// The heirs of the load of a machine that is lost.
     pub on_loss: OnLoss,
     /// The groups in which reports are joined on the way.
     pub grouping: Grouping,
@@ -135,7 +135,7 @@ impl Processes {
         };
         let mut links = links(&common, lines, &inlet, &send);
         drop(send);
-        let assignment = Assignment::new(plan, detail, users)?;
+        let assignment = Assignment::new(plan, detail, users.job.clone())?;
         links.iter_mut().for_each(|link| assignment.give(link));
         let ready = all_ready(&mut links, &started)?;
         let begin_ns = monotonic_ns() + head_start_ns;
@@ -229,7 +229,7 @@ impl Processes {
     }
 }
 
-/// What the parts of a run have in common.
+/// The common grounds of a run's parts.
 pub(crate) struct Common<'a> {
     pub(crate) plan: &'a Plan,
     /// The codec of their tallies, if they have any.
@@ -276,37 +276,6 @@ pub(crate) fn links(
     parts.map(link).collect()
 }
 
-/// The assignment of each part of a run.
-pub(crate) struct Assignment {
-    bundle: Bundle,
-    /// The plan without what is in the bundle.
-    plan: Box<Plan>,
-    detail: Detail,
-}
-
-impl Assignment {
-    fn new(plan: &Plan, detail: Detail, users: &Users) -> io::Result<Self> {
-        let mut plan = Box::new(plan.clone());
-        let contents = Contents::take(&mut plan, users.job.clone());
-        Ok(Assignment {
-            bundle: contents.pack()?,
-            plan,
-            detail,
-        })
-    }
-
-    /// Sends a part its assignment.
-    pub(crate) fn give(&self, link: &mut Link) {
-        link.tell_bundle(self.bundle.clone());
-        link.tell(&ToChild::Assign {
-            plan: self.plan.clone(),
-            own: None,
-            detail: self.detail,
-            workers: link.workers(),
-        });
-    }
-}
-
 impl Drop for Processes {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
@@ -314,13 +283,6 @@ impl Drop for Processes {
             let _ = guard.join();
         }
     }
-}
-
-/// Returns the workers of each process, as equal in number as possible.
-pub(crate) fn shares(workers: u32, processes: u32) -> impl Iterator<Item = Range<u32>> {
-    let end =
-        move |index: u32| (u64::from(workers) * u64::from(index) / u64::from(processes)) as u32;
-    (0..processes).map(move |index| end(index)..end(index + 1))
 }
 
 /// Waits until all children are ready, and merges their states. All must have found the same

@@ -105,7 +105,8 @@ impl GroupCounted {
         open.map(|part| part.next).min()
     }
 
-    /// Returns the number of the first report of a part whose interval in a scenario is not counted.
+    /// Returns the number of the first report of a part whose interval in a scenario is not
+    /// counted.
     #[cfg(test)]
     pub(crate) fn next(&self, part: usize, scenario: usize) -> u32 {
         self.scenarios[scenario].parts[part].next
@@ -138,7 +139,7 @@ impl GroupCounted {
     }
 }
 
-/// What a part has reported in an interval.
+/// The report of a part on an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartTold {
     /// The number of the part in its group.
@@ -151,7 +152,7 @@ pub struct PartTold {
     pub begun: u64,
 }
 
-/// What a run receives of a group.
+/// A message of a group to its run.
 #[derive(Debug)]
 pub struct GroupNews {
     /// The report of all of them together, if there is one.
@@ -221,7 +222,7 @@ pub struct GroupReports {
     scenarios: Vec<GroupScenario>,
     /// For each part the number of the next report with something to pass on.
     passed: Vec<u32>,
-    /// What waits for nothing.
+    /// Reports that wait for nothing.
     passed_on: VecDeque<(Merged, Option<PartReport>)>,
     writer: ReportWriter,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Joined {
     taken: Option<Vec<Taken>>,
 }
 
-/// What a member has reported up to an interval that is joined: who joins the next ones need not
+/// The standing of a member up to an interval that is joined: who joins the next ones need not
 /// know more.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Standing {

@@ -73,9 +73,9 @@
 //!   `worker/backlog.rs`, `lost.rs`
 //! - what workers report: `report.rs`; how it is merged `joined.rs`, `merger.rs`; a process with
 //!   some of the workers `run_part.rs`, its reports `part_reports.rs`, how they are sent
-//!   `conveyed.rs`, joined with those of others on the way `grouped.rs`, kept until they are counted
-//!   `kept_reports.rs`; what leaves a run `event.rs`; what a scenario counts by itself `tally.rs`;
-//!   the slowest requests `slowest.rs`
+//!   `conveyed.rs`, joined with those of others on the way `grouped.rs`, kept until they are
+//!   counted `kept_reports.rs`; what leaves a run `event.rs`; what a scenario counts by itself
+//!   `tally.rs`; the slowest requests `slowest.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

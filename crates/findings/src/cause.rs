@@ -81,7 +81,7 @@ pub enum Cause {
         /// The unsent arrivals for which a connection was free or could be opened; 0 if they are
         /// too few to matter.
         by_loadline: u64,
-        /// Those among them whose worker was lost.
+        /// The number among them whose worker was lost.
         lost: u64,
     },
     /// Arrivals were dropped because no user was free, as the plan requires.

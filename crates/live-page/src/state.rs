@@ -114,7 +114,7 @@ impl Parts {
     }
 }
 
-/// What is proven of a check.
+/// The proof of a check.
 #[derive(Clone, Copy, Default)]
 struct Proven {
     outcome: Option<CheckOutcome>,
@@ -127,7 +127,7 @@ struct Run {
     /// The run, judged with the latest interval.
     judged: RunResult,
     proofs: Proofs,
-    /// What is proven of each check.
+    /// The proofs of the checks, one each.
     proven: Vec<Proven>,
     heat: Heat,
     page: RunSoFar,

@@ -16,7 +16,7 @@ pub trait Lookout: Send + Sync {
     fn begin(&self) -> Result<Vec<Box<dyn Sight>>, String>;
 }
 
-/// What one machine sees during a run.
+/// The view of one machine during a run.
 pub trait Sight: Send {
     /// Returns the machine's name.
     fn machine(&self) -> &str;

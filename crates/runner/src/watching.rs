@@ -51,7 +51,7 @@ pub struct Watching {
     watcher: Watcher,
     clock: Instant,
     find_target: bool,
-    /// What is watched on other machines.
+    /// The watched processes on other machines.
     sights: Sights,
     /// The begin of the measured part on the clock, if it is still to come.
     zero: Option<Duration>,

@@ -116,7 +116,7 @@ fn report_end(group: &Group, readers: Vec<JoinHandle<()>>, to: &Sender<Frame>) {
     let _ = to.send(Frame::Script(frame));
 }
 
-/// What a command prints, and its end.
+/// The output of a command, and its end.
 struct Output {
     frames: Receiver<Frame>,
     is_over: bool,

@@ -30,7 +30,7 @@ pub(super) struct OwnEye {
     views: HashMap<String, OwnView>,
 }
 
-/// What one coordinator sees.
+/// The view of one coordinator.
 struct OwnView {
     watcher: Watcher,
     begun: Instant,
@@ -107,7 +107,7 @@ impl Lookout for Watchers {
     }
 }
 
-/// What an agent sees during a run.
+/// The view of an agent during a run.
 struct FarSight {
     view: View,
     trees: Vec<WatchedTree>,

@@ -80,7 +80,7 @@ fn cells(summary: &Summary, series: &Series) -> (Vec<String>, bool) {
     (cells, series.failures() > 0 || has_bad_status)
 }
 
-/// What the names of each group are together: counts are sums, percentiles those of all requests.
+/// The figures of each group of names together: counts are sums, percentiles those of all requests.
 fn groups(summary: &Summary, all: &[(&Key, &Series)], labels: &[String]) -> Vec<NameGroup> {
     // The rows of whole scenarios are sums themselves.
     let is_name = |(_, (key, _)): &(&String, &(&Key, &Series))| key.name() != names::ALL;

@@ -174,7 +174,8 @@ impl Attempt<'_> {
         let (figures, failure) = match result {
             Ok(figures) => {
                 let failure = self.flaw(&figures);
-                averages.target = averages.target.or(figures.target);
+                // Of a target that an agent has started, only its front is in the meter's sight.
+                averages.target = figures.target.or(averages.target);
                 (Some(figures), failure)
             }
             Err(failure) => (None, Some(failure)),

@@ -33,8 +33,8 @@ pub(crate) struct MachineFlags {
 
     /// Let agents that come while the run lasts take a share of its arrivals, or of its users
     ///
-    /// Each begins at a whole second, from which on all agents have equal shares. Not with a script,
-    /// nor with a number of requests without a rate.
+    /// Each begins at a whole second, from which on all agents have equal shares. Not with a
+    /// script, nor with a number of requests without a rate.
     #[arg(long, requires = "agents")]
     pub(crate) elastic: bool,
 
