@@ -119,7 +119,7 @@ fn a_search_for_users_begins_with_one_agent() {
     ]);
     // Nothing limits it but the number of users.
     assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
-    assert!(said.stderr.contains("on 1 agents"), "{}", said.stderr);
+    assert!(said.stderr.contains("on 1 agent:"), "{}", said.stderr);
     assert!(said.stderr.contains("on 3 agents"), "{}", said.stderr);
     assert!(said.stdout.contains("at least 4 users"), "{}", said.stdout);
 }

@@ -226,7 +226,11 @@ fn abort_by(commands: Commands) -> OnError {
 fn begin_of_agents(source: &dyn Source) -> Option<Note> {
     let agents = source.agents().len();
     let error_ms = source.begin_error_ns() as f64 / 1e6;
-    let text = format!("{agents} agents begin at one instant, known to within {error_ms:.3} ms");
+    let begin = match agents {
+        1 => "1 agent begins".to_owned(),
+        _ => format!("{agents} agents begin"),
+    };
+    let text = format!("{begin} at one instant, known to within {error_ms:.3} ms");
     (agents > 0).then(|| Note::new(0, &text)).flatten()
 }
 

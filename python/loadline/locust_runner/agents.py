@@ -88,7 +88,8 @@ class Agents:
         names = [part.name for part in self._parts]
         more = ", …" if len(names) > _MOST_NAMES else ""
         shown = ", ".join(names[:_MOST_NAMES])
-        logger.info(f"The users are on {len(names)} agents: {shown}{more}.")
+        agents = "1 agent" if len(names) == 1 else f"{len(names)} agents"
+        logger.info(f"The users are on {agents}: {shown}{more}.")
 
     def await_ready(self, runner):
         """Wait until all agents have loaded the locustfile; ends the process if one can't."""

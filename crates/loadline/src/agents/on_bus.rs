@@ -17,7 +17,7 @@ use loadline_bus::{
 use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
-use loadline_units::time;
+use loadline_units::{counted, time};
 use loadline_watch::Target;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
@@ -218,9 +218,9 @@ fn beginning(hosts: &[Host]) -> String {
         names.push("…");
     }
     format!(
-        "The load begins at one instant, known to within {}, on {} agents: {}.",
+        "The load begins at one instant, known to within {}, on {}: {}.",
         time(error_ns.unwrap_or(0) as f64),
-        hosts.len(),
+        counted(hosts.len() as u64, "agent"),
         names.join(", ")
     )
 }
