@@ -15,9 +15,10 @@ whether a viewer disturbs the load, and no more.
 
 The bars: the CPU of the page with one viewer is at most 1 % of a core; with ten it is at most 1.2
 times that with one; the process has at most 1 % of a core more with one than without, and 1.2 %
-more with ten, within the noise; lateness p99 is not longer beyond the noise with one or with ten (the interval of 95 % of its
-ratios has 1 in it or lies below, or the medians differ by less than 50 µs). One line says whether
-they hold; the exit code is 1 if they don't. A viewer that misses events ends it.
+more with ten, within the noise; lateness p99 is not longer beyond the noise with one or with ten
+(the interval of 95 % of its ratios has 1 in it or lies below, or the medians differ by less than
+50 µs). One line says whether they hold; the exit code is 1 if they don't. A viewer that misses
+events ends it.
 
 Usage: python3 benches/viewers.py [--rounds N] [--seconds N] [--rate N]
 """
