@@ -34,11 +34,11 @@ pub(crate) fn not_supported(ctx: &Ctx<'_>, sentence: &str) -> Error {
 ///
 /// # Errors
 /// k6's own error.
-pub(crate) fn only_in_init(call: &Call<'_>, name: &str) -> Result<()> {
+pub(crate) fn only_in_init(call: &Call<'_, '_>, name: &str) -> Result<()> {
     match call.vu().is_init() {
         true => Ok(()),
         false => Err(k6_error(
-            &call.ctx,
+            call.ctx,
             &format!(
                 "the \"{name}\" function is only available in the init stage (i.e. the global \
                  scope), see https://grafana.com/docs/k6/latest/using-k6/test-lifecycle/ for \

@@ -34,7 +34,7 @@ pub(crate) fn install_stacks<'js>(ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<(
         let (error, frames) = (call.arg(0), call.text(&call.arg(1))?);
         let error = error.into_object().ok_or(Error::Unknown)?;
         let text = with_frames(&call.vu().program.store, &error, &frames) + "\n";
-        text.into_js(&call.ctx)
+        text.into_js(call.ctx)
     })?;
     let install: Function<'js> = loadline_k6_modules::evaluate(ctx, STACK)?;
     let stack_of: Value<'js> = install.call((shown,))?;

@@ -117,16 +117,16 @@ pub(crate) fn module<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     // A native function must hold no value of the runtime: the garbage collector would not see it.
     Vu::of(ctx).common(ctx)?.set("cookieJar", jars)?;
     set(&module, "cookieJar", |call| {
-        let class = Vu::of(&call.ctx).common(&call.ctx)?.get("cookieJar")?;
+        let class = Vu::of(call.ctx).common(call.ctx)?.get("cookieJar")?;
         jar::of_user(&call, &class)
     })?;
     Ok(module)
 }
 
 /// Implements `get(url, params)`, `post(url, body, params)` and the other methods' functions.
-fn verb<'js>(call: &Call<'js>, method: &'static str, has_body: bool) -> Result<Value<'js>> {
+fn verb<'js>(call: &Call<'_, 'js>, method: &'static str, has_body: bool) -> Result<Value<'js>> {
     let nothing = Value::new_undefined(call.ctx.clone());
-    let count = call.args.len();
+    let count = call.len();
     if !has_body && count > 2 {
         let name = method.to_ascii_lowercase();
         let sentence = format!(
@@ -144,23 +144,23 @@ fn verb<'js>(call: &Call<'js>, method: &'static str, has_body: bool) -> Result<V
 
 /// Sends a request and waits for its response.
 fn send_one<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     method: Cow<'static, str>,
     (url, body, params): (Value<'js>, Value<'js>, Value<'js>),
 ) -> Result<Value<'js>> {
     let vu = call.vu();
     let Some(requester) = vu.requester() else {
         let sentence = "Making http requests in the init context is not supported";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     };
     let wanted = match ScriptRequest::read(call, &vu, method, (&url, &body, &params))? {
         Ok(wanted) => wanted,
-        Err(unmade) => return refuse(&call.ctx, &unmade),
+        Err(unmade) => return refuse(call.ctx, &unmade),
     };
     let user = Rc::clone(&vu);
     let fetched = vu.wait_below(move || fetch(user, requester, wanted));
-    let fetched = fetched.map_err(cut_off(&call.ctx))?;
-    deliver(&call.ctx, fetched)
+    let fetched = fetched.map_err(cut_off(call.ctx))?;
+    deliver(call.ctx, fetched)
 }
 
 /// Returns the result for a request that could not be made.
@@ -206,11 +206,11 @@ fn deliver<'js>(ctx: &Ctx<'js>, fetched: Fetched) -> Result<Value<'js>> {
 }
 
 /// Implements `asyncRequest`: returns a promise of the response.
-fn begin<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn begin<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let vu = call.vu();
     let Some(requester) = vu.requester() else {
         let sentence = "Making http requests in the init context is not supported";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     };
     let method = call.text(&call.arg(0))?.into();
     let given = (&call.arg(1), &call.arg(2), &call.arg(3));
@@ -219,12 +219,12 @@ fn begin<'js>(call: Call<'js>) -> Result<Value<'js>> {
     let wanted = match wanted {
         Ok(wanted) => wanted,
         Err(problem) => {
-            settle(&call.ctx, refuse(&call.ctx, &problem), &resolve, &reject)?;
+            settle(call.ctx, refuse(call.ctx, &problem), &resolve, &reject)?;
             return Ok(promise.into_value());
         }
     };
-    let resolve = Persistent::save(&call.ctx, resolve);
-    let reject = Persistent::save(&call.ctx, reject);
+    let resolve = Persistent::save(call.ctx, resolve);
+    let reject = Persistent::save(call.ctx, reject);
     let fetching = fetch(vu.clone(), requester, wanted);
     vu.operations.begin(async move {
         let fetched = fetching.await;

@@ -172,6 +172,9 @@ fn end(vu: &Vu) {
 
 /// Logs the timers of the script that were stopped before they ended.
 fn stop_timers(vu: &Vu) {
+    if !vu.operations.has_timers() {
+        return;
+    }
     for (number, function) in vu.operations.take_timers() {
         let text =
             format!("{function} {number} was stopped because the VU iteration was interrupted");

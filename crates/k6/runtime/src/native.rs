@@ -7,36 +7,55 @@
 use crate::vu::Vu;
 use rquickjs::function::{IntoJsFunc, ParamRequirement, Params};
 use rquickjs::{Coerced, Ctx, FromJs, Function, Object, Result, Value};
-use smallvec::SmallVec;
 
 pub(crate) use loadline_k6_modules::{Text, guarded, lossy, text_of, uncatchable};
-
-/// The number of arguments that need no separate allocation.
-const USUAL_ARGUMENTS: usize = 3;
 
 /// A native function that receives all arguments as they are.
 struct Native<F>(F);
 
-/// A call of a native function.
-pub(crate) struct Call<'js> {
+/// A call of a native function. Its values are counted references, which are made where they are
+/// needed only.
+pub(crate) struct Call<'a, 'js> {
     /// The realm.
-    pub(crate) ctx: Ctx<'js>,
-    /// The value of `this`.
-    pub(crate) this: Value<'js>,
-    /// The arguments.
-    pub(crate) args: SmallVec<[Value<'js>; USUAL_ARGUMENTS]>,
+    pub(crate) ctx: &'a Ctx<'js>,
+    params: &'a Params<'a, 'js>,
 }
 
-impl<'js> Call<'js> {
+impl<'js> Call<'_, 'js> {
+    /// Returns the value of `this`.
+    pub(crate) fn this(&self) -> Value<'js> {
+        self.params.this()
+    }
+
+    /// Returns the number of arguments.
+    pub(crate) fn len(&self) -> usize {
+        self.params.len()
+    }
+
+    /// True if there are no arguments.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.params.is_empty()
+    }
+
+    /// Returns all arguments.
+    pub(crate) fn args(&self) -> impl Iterator<Item = Value<'js>> {
+        (0..self.len()).filter_map(|index| self.given(index))
+    }
+
+    /// Returns an argument; `None` if it is missing.
+    pub(crate) fn given(&self, index: usize) -> Option<Value<'js>> {
+        self.params.arg(index)
+    }
+
     /// Returns an argument; `undefined` if it is missing.
     pub(crate) fn arg(&self, index: usize) -> Value<'js> {
-        let arg = self.args.get(index).cloned();
+        let arg = self.given(index);
         arg.unwrap_or_else(|| Value::new_undefined(self.ctx.clone()))
     }
 
     /// Returns an argument as a number, converted as JavaScript does.
     pub(crate) fn number(&self, index: usize) -> Result<f64> {
-        let number = Coerced::<f64>::from_js(&self.ctx, self.arg(index));
+        let number = Coerced::<f64>::from_js(self.ctx, self.arg(index));
         number.map(|number| number.0)
     }
 
@@ -47,30 +66,28 @@ impl<'js> Call<'js> {
 
     /// True if JavaScript treats the value as true.
     pub(crate) fn is_truthy(&self, value: Value<'js>) -> Result<bool> {
-        let truth = Coerced::<bool>::from_js(&self.ctx, value);
+        let truth = Coerced::<bool>::from_js(self.ctx, value);
         truth.map(|truth| truth.0)
     }
 
     /// Returns the virtual user that calls.
     pub(crate) fn vu(&self) -> std::rc::Rc<Vu> {
-        Vu::of(&self.ctx)
+        Vu::of(self.ctx)
     }
 }
 
 impl<'js, F> IntoJsFunc<'js, ()> for Native<F>
 where
-    F: Fn(Call<'js>) -> Result<Value<'js>> + 'js,
+    F: Fn(Call<'_, 'js>) -> Result<Value<'js>> + 'js,
 {
     fn param_requirements() -> ParamRequirement {
         ParamRequirement::any()
     }
 
     fn call<'a>(&self, params: Params<'a, 'js>) -> Result<Value<'js>> {
-        let args = (0..params.len()).filter_map(|index| params.arg(index));
         let call = Call {
-            ctx: params.ctx().clone(),
-            this: params.this(),
-            args: args.collect(),
+            ctx: params.ctx(),
+            params: &params,
         };
         guarded(params.ctx(), || (self.0)(call))
     }
@@ -80,7 +97,7 @@ where
 pub(crate) fn function<'js>(
     ctx: &Ctx<'js>,
     name: &str,
-    run: impl Fn(Call<'js>) -> Result<Value<'js>> + 'js,
+    run: impl Fn(Call<'_, 'js>) -> Result<Value<'js>> + 'js,
 ) -> Result<Function<'js>> {
     Function::new(ctx.clone(), Native(run))?.with_name(name)
 }
@@ -89,7 +106,7 @@ pub(crate) fn function<'js>(
 pub(crate) fn set<'js>(
     object: &Object<'js>,
     name: &str,
-    run: impl Fn(Call<'js>) -> Result<Value<'js>> + 'js,
+    run: impl Fn(Call<'_, 'js>) -> Result<Value<'js>> + 'js,
 ) -> Result<()> {
     object.set(name, function(object.ctx(), name, run)?)
 }

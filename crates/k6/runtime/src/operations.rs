@@ -71,12 +71,14 @@ impl Operations {
         self.timers.borrow_mut().insert(number, function);
     }
 
+    /// True if timers were begun since they were taken last.
+    pub(crate) fn has_timers(&self) -> bool {
+        !self.timers.borrow().is_empty()
+    }
+
     /// Returns the timers that have not ended, and forgets all timers.
     pub(crate) fn take_timers(&self) -> BTreeMap<u64, &'static str> {
         let mut timers = mem::take(&mut *self.timers.borrow_mut());
-        if timers.is_empty() {
-            return timers;
-        }
         let (running, ended) = (self.running.borrow(), self.ended.borrow());
         let ended: BTreeSet<u64> = ended.iter().map(|(number, _)| *number).collect();
         timers.retain(|timer, _| running.contains_key(timer) || ended.contains(timer));

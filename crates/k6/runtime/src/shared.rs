@@ -162,9 +162,9 @@ fn based<T: 'static>(
     let native = crate::native::function(ctx, BASE_NAME, move |call| {
         call.ctx.globals().remove(BASE_NAME)?;
         if let Some(run) = once.take() {
-            told.set(Some(run(&call.ctx)));
+            told.set(Some(run(call.ctx)));
         }
-        Ok(Value::new_undefined(call.ctx))
+        Ok(Value::new_undefined(call.ctx.clone()))
     })?;
     ctx.globals().set(BASE_NAME, native)?;
     let mut options = EvalOptions::default();

@@ -24,25 +24,25 @@ pub(super) fn install(ctx: &Ctx<'_>) -> Result<()> {
     ctx.globals().set("console", console)
 }
 
-fn write<'js>(call: Call<'js>, level: Level) -> Result<Value<'js>> {
+fn write<'js>(call: Call<'_, 'js>, level: Level) -> Result<Value<'js>> {
     let mut message = String::new();
-    for (index, arg) in call.args.iter().enumerate() {
+    for (index, arg) in call.args().enumerate() {
         if index > 0 {
             message.push(' ');
         }
         match arg.as_object() {
-            Some(_) => print(&call, &mut message, arg, &mut Vec::new())?,
-            None => message.push_str(&plain(&call, arg)?),
+            Some(_) => print(&call, &mut message, &arg, &mut Vec::new())?,
+            None => message.push_str(&plain(&call, &arg)?),
         }
     }
     let program = &call.vu().program;
     program.log(level, &message, &[("source", "console")]);
-    Ok(Value::new_undefined(call.ctx))
+    Ok(Value::new_undefined(call.ctx.clone()))
 }
 
 /// Prints a value as a part of another one.
 fn print<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     out: &mut String,
     value: &Value<'js>,
     above: &mut Vec<Value<'js>>,
@@ -60,7 +60,7 @@ fn print<'js>(
     printed
 }
 
-fn print_plain<'js>(call: &Call<'js>, out: &mut String, value: &Value<'js>) -> Result<()> {
+fn print_plain<'js>(call: &Call<'_, 'js>, out: &mut String, value: &Value<'js>) -> Result<()> {
     if value.is_null() || value.is_undefined() {
         out.push_str("null");
     } else if value.is_symbol() {
@@ -74,7 +74,7 @@ fn print_plain<'js>(call: &Call<'js>, out: &mut String, value: &Value<'js>) -> R
 }
 
 /// Returns the text of a value that is not an object; of a symbol its description.
-fn plain<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<String> {
+fn plain<'js>(call: &Call<'_, 'js>, value: &Value<'js>) -> Result<String> {
     match value.as_symbol() {
         Some(symbol) => {
             let description = symbol.description()?;
@@ -93,7 +93,7 @@ fn push_quoted(out: &mut String, text: &str) {
 }
 
 fn print_object<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     out: &mut String,
     object: &Object<'js>,
     above: &mut Vec<Value<'js>>,
@@ -145,7 +145,7 @@ fn is_view(class: &str) -> bool {
 
 /// Prints a typed array.
 fn print_view<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     out: &mut String,
     class: &str,
     view: &Object<'js>,
@@ -177,7 +177,7 @@ fn print_bytes(out: &mut String, object: &Object<'_>) -> bool {
 }
 
 fn print_list<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     out: &mut String,
     (open, close): (char, char),
     entries: impl Iterator<Item = Result<(Option<String>, Value<'js>)>>,

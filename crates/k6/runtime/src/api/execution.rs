@@ -135,28 +135,28 @@ fn options<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Value<'js>> {
     Ok(options)
 }
 
-fn abort<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let said = match call.args.first() {
-        Some(value) if !value.is_undefined() => format!(": {}", call.text(value)?),
+fn abort<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
+    let said = match call.given(0) {
+        Some(value) if !value.is_undefined() => format!(": {}", call.text(&value)?),
         _ => String::new(),
     };
     let vu = call.vu();
     let stage = vu.activity.borrow().stage.clone();
     let is_of_load = stage.is_none_or(|stage| stage.scenario().is_some());
-    let place = place(&call.ctx, &vu.program.store).filter(|_| is_of_load);
+    let place = place(call.ctx, &vu.program.store).filter(|_| is_of_load);
     let place = place.map_or_else(String::new, |place| format!(" at {place}"));
     vu.abort(format!("test aborted{said}{place}"));
-    Err(uncatchable(&call.ctx, "test aborted"))
+    Err(uncatchable(call.ctx, "test aborted"))
 }
 
-fn fail<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn fail<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let vu = call.vu();
     if vu.is_init() {
         let sentence = "execution.test.fail() called outside of VU context";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     }
-    let said = match call.args.first() {
-        Some(value) if !value.is_undefined() => format!(": {}", call.text(value)?),
+    let said = match call.given(0) {
+        Some(value) if !value.is_undefined() => format!(": {}", call.text(&value)?),
         _ => String::new(),
     };
     vu.program
@@ -164,7 +164,7 @@ fn fail<'js>(call: Call<'js>) -> Result<Value<'js>> {
     if let Some(run) = &vu.run {
         run.mark_failed();
     }
-    Ok(Value::new_undefined(call.ctx))
+    Ok(Value::new_undefined(call.ctx.clone()))
 }
 
 fn user<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
@@ -217,27 +217,27 @@ fn pairs<'js>(ctx: &Ctx<'js>, is_metadata: bool) -> Result<Value<'js>> {
     make.call((get, put, remove, names))
 }
 
-fn get_pair<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
+fn get_pair<'js>(call: Call<'_, 'js>, is_metadata: bool) -> Result<Value<'js>> {
     let vu = call.vu();
-    run_of(&call.ctx, &vu, NO_USER)?;
+    run_of(call.ctx, &vu, NO_USER)?;
     let name = call.text(&call.arg(0))?;
     let value = match is_metadata {
         true => vu.activity.borrow().metadata.get(&name).cloned(),
         false => loadline_k6_metrics::Tags::get(&vu.tags(&[]), &name).map(|value| value.into()),
     };
     match value {
-        Some(value) => String::into_js(value, &call.ctx),
-        None => Ok(Value::new_undefined(call.ctx)),
+        Some(value) => String::into_js(value, call.ctx),
+        None => Ok(Value::new_undefined(call.ctx.clone())),
     }
 }
 
-fn set_pair<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
+fn set_pair<'js>(call: Call<'_, 'js>, is_metadata: bool) -> Result<Value<'js>> {
     let vu = call.vu();
-    run_of(&call.ctx, &vu, NO_USER)?;
+    run_of(call.ctx, &vu, NO_USER)?;
     let (name, value) = (call.text(&call.arg(0))?, call.arg(1));
     if value.is_object() || value.is_null() || value.is_undefined() {
         let sentence = not_a_tag(&name);
-        return Err(rquickjs::Exception::throw_type(&call.ctx, &sentence));
+        return Err(rquickjs::Exception::throw_type(call.ctx, &sentence));
     }
     let value = call.text(&value)?;
     vu.retag(|activity| {
@@ -249,7 +249,7 @@ fn set_pair<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
     Ok(Value::new_undefined(call.ctx.clone()))
 }
 
-fn remove_pair<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
+fn remove_pair<'js>(call: Call<'_, 'js>, is_metadata: bool) -> Result<Value<'js>> {
     let vu = call.vu();
     let name = call.text(&call.arg(0))?;
     vu.retag(|activity| {
@@ -261,7 +261,7 @@ fn remove_pair<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
     Ok(Value::new_undefined(call.ctx.clone()))
 }
 
-fn names_of_pairs<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>> {
+fn names_of_pairs<'js>(call: Call<'_, 'js>, is_metadata: bool) -> Result<Value<'js>> {
     let vu = call.vu();
     let mut names: Vec<String> = Vec::new();
     match is_metadata {
@@ -270,5 +270,5 @@ fn names_of_pairs<'js>(call: Call<'js>, is_metadata: bool) -> Result<Value<'js>>
             names.push(name.to_owned());
         }),
     }
-    Vec::<String>::into_js(names, &call.ctx)
+    Vec::<String>::into_js(names, call.ctx)
 }

@@ -153,7 +153,7 @@ pub(super) fn seed(ctx: &Ctx<'_>, seed: u32) -> Result<()> {
     let others: Value<'_> = math.get("random")?;
     let seeded = function(ctx, "seeded", |call| {
         let next = call.vu().next_random();
-        next.into_js(&call.ctx)
+        next.into_js(call.ctx)
     })?;
     let install: Function<'_> = loadline_k6_modules::evaluate(ctx, SEEDED)?;
     install.call((seeded, others))
@@ -170,7 +170,7 @@ pub(super) fn caller(ctx: &Ctx<'_>, vu: &Vu) -> String {
     name.unwrap_or_else(|| vu.program.main.to_string())
 }
 
-fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn open<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     only_in_init(&call, "open")?;
     let given = call.arg(0);
     let path = match given.is_undefined() || given.is_null() {
@@ -179,12 +179,12 @@ fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
     };
     if path.is_empty() {
         return Err(k6_error(
-            &call.ctx,
+            call.ctx,
             "open() can't be used with an empty filename",
         ));
     }
     let vu = call.vu();
-    let url = resolve_file(&caller(&call.ctx, &vu), &path);
+    let url = resolve_file(&caller(call.ctx, &vu), &path);
     let bytes = match &url {
         Some(url) => vu.program.store.open(url),
         None => Err(format!("\"{path}\" is no path")),
@@ -194,30 +194,29 @@ fn open<'js>(call: Call<'js>) -> Result<Value<'js>> {
             let path = url.map(|url| url.path().trim_end_matches('/').to_owned());
             let path = path.unwrap_or_default();
             let text = format!("open() can't be used with directories, path: {path:?}");
-            k6_error(&call.ctx, &text)
+            k6_error(call.ctx, &text)
         }
-        false => k6_error(&call.ctx, &sentence),
+        false => k6_error(call.ctx, &sentence),
     })?;
     let is_binary = call
-        .args
-        .get(1)
-        .map_or(Ok(String::new()), |mode| call.text(mode))?;
+        .given(1)
+        .map_or(Ok(String::new()), |mode| call.text(&mode))?;
     if is_binary == "b" {
-        return loadline_k6_modules::buffer(&call.ctx, bytes.to_vec());
+        return loadline_k6_modules::buffer(call.ctx, bytes.to_vec());
     }
     let text = String::from_utf8_lossy(&bytes);
     Ok(rquickjs::String::from_str(call.ctx.clone(), &text)?.into_value())
 }
 
-fn required<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let base = caller(&call.ctx, &call.vu());
+fn required<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
+    let base = caller(call.ctx, &call.vu());
     required_by(&call, &base)
 }
 
 fn replacer<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
     let base64 = function(ctx, "base64", |call| {
         let bytes = loadline_k6_modules::bytes_of_buffer(&call.arg(0));
-        loadline_k6_modules::base64(&bytes.unwrap_or_default()).into_js(&call.ctx)
+        loadline_k6_modules::base64(&bytes.unwrap_or_default()).into_js(call.ctx)
     })?;
     let make: Function<'js> = ctx.eval(REPLACER)?;
     make.call((base64, CYCLE))

@@ -4,6 +4,7 @@ use crate::errors::k6_error;
 use crate::fiber::Cancelled;
 use crate::native::{Call, Text, set, uncatchable};
 use loadline_k6_metrics::builtin;
+use rquickjs::atom::PredefinedAtom;
 use rquickjs::{Ctx, Error, Object, Result, Value};
 use std::time::{Duration, Instant};
 
@@ -26,27 +27,26 @@ pub(crate) fn cut_off(ctx: &Ctx<'_>) -> impl Fn(Cancelled) -> Error {
     move |_| uncatchable(&ctx, "interrupted")
 }
 
-fn sleep<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn sleep<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let seconds: f64 = call.number(0)?;
     // A value that is not a time returns at once.
     if let Ok(time) = Duration::try_from_secs_f64(seconds) {
-        call.vu().sleep(time).map_err(cut_off(&call.ctx))?;
+        call.vu().sleep(time).map_err(cut_off(call.ctx))?;
     }
-    Ok(Value::new_undefined(call.ctx))
+    Ok(Value::new_undefined(call.ctx.clone()))
 }
 
-fn fail<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn fail<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let message = call
-        .args
-        .first()
-        .map_or(Ok(String::new()), |value| call.text(value));
-    Err(k6_error(&call.ctx, &message?))
+        .given(0)
+        .map_or(Ok(String::new()), |value| call.text(&value));
+    Err(k6_error(call.ctx, &message?))
 }
 
-fn random_seed<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn random_seed<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let seed = call.number(0)?;
-    super::globals::seed(&call.ctx, seed as i64 as u32)?;
-    Ok(Value::new_undefined(call.ctx))
+    super::globals::seed(call.ctx, seed as i64 as u32)?;
+    Ok(Value::new_undefined(call.ctx.clone()))
 }
 
 fn refuse_name(ctx: &Ctx<'_>, name: &str) -> Result<()> {
@@ -56,24 +56,24 @@ fn refuse_name(ctx: &Ctx<'_>, name: &str) -> Result<()> {
     }
 }
 
-fn group<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn group<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let vu = call.vu();
     if vu.is_init() {
         let sentence = "Using group() in the init context is not supported";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     }
     let name = call.text(&call.arg(0))?;
-    refuse_name(&call.ctx, &name)?;
+    refuse_name(call.ctx, &name)?;
     let Some(run) = call.arg(1).into_function() else {
         return Err(k6_error(
-            &call.ctx,
+            call.ctx,
             "group() requires a callback as a second argument",
         ));
     };
-    if is_async(&call.ctx, &run)? {
+    if is_async(call.ctx, &run)? {
         let sentence = "group() does not support async functions as arguments, please see \
                         https://grafana.com/docs/k6/latest/javascript-api/k6/group/ for more info";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     }
     vu.retag(|activity| activity.groups.push(name));
     let began = Instant::now();
@@ -88,23 +88,26 @@ fn group<'js>(call: Call<'js>) -> Result<Value<'js>> {
 fn is_async<'js>(ctx: &Ctx<'js>, function: &rquickjs::Function<'js>) -> Result<bool> {
     let constructor: Value<'js> = function.as_value().as_object().map_or_else(
         || Ok(Value::new_undefined(ctx.clone())),
-        |object| object.get("constructor"),
+        |object| object.get(PredefinedAtom::Constructor),
     )?;
     let name = constructor
         .as_object()
-        .map(|object| object.get::<_, Text>("name").map(|name| name.0));
-    Ok(name.transpose()?.as_deref() == Some("AsyncFunction"))
+        .map(|object| object.get::<_, rquickjs::String<'js>>(PredefinedAtom::Name));
+    let name = name.transpose()?.map(rquickjs::String::to_cstring);
+    Ok(name
+        .transpose()?
+        .is_some_and(|name| &*name == "AsyncFunction"))
 }
 
-fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn check<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let vu = call.vu();
-    let ctx = &call.ctx;
+    let ctx = call.ctx;
     if vu.is_init() {
         let sentence = "Using check() in the init context is not supported";
         return Err(k6_error(ctx, sentence));
     }
     let (value, sets) = (call.arg(0), call.arg(1));
-    if call.args.len() < 2 || sets.is_undefined() {
+    if call.len() < 2 || sets.is_undefined() {
         return Err(k6_error(ctx, "no checks provided to `check`"));
     }
     let Some(sets) = sets.as_object() else {
@@ -128,7 +131,7 @@ fn check<'js>(call: Call<'js>) -> Result<Value<'js>> {
             .record_now(|recorder, at_ns| recorder.check(&name, is_passed, at_ns, &tags));
         all_passed &= passed?;
     }
-    Ok(Value::new_bool(call.ctx, all_passed))
+    Ok(Value::new_bool(call.ctx.clone(), all_passed))
 }
 
 /// Refuses a check that is an async function; nothing of it is counted.
@@ -147,7 +150,7 @@ fn refuse_async<'js>(ctx: &Ctx<'js>, check: &Value<'js>) -> Result<()> {
 }
 
 /// What a check says of a value.
-fn passed<'js>(call: &Call<'js>, check: Value<'js>, value: &Value<'js>) -> Result<bool> {
+fn passed<'js>(call: &Call<'_, 'js>, check: Value<'js>, value: &Value<'js>) -> Result<bool> {
     let Some(function) = check.as_function() else {
         return call.is_truthy(check);
     };
@@ -165,17 +168,17 @@ pub(super) fn not_a_tag(name: &str) -> String {
 
 /// Reads tags that a script gives. The error of an invalid tag begins with `context`.
 pub(crate) fn tags_of<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     tags: &Value<'js>,
     context: &str,
 ) -> Result<Vec<(String, String)>> {
     let read = read_tags(call, tags)?;
-    read.map_err(|problem| k6_error(&call.ctx, &format!("{context}{problem}")))
+    read.map_err(|problem| k6_error(call.ctx, &format!("{context}{problem}")))
 }
 
 /// Reads tags that a script gives, or returns the reason why one is invalid.
 pub(crate) fn read_tags<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     tags: &Value<'js>,
 ) -> Result<std::result::Result<Vec<(String, String)>, String>> {
     let Some(tags) = tags.as_object() else {

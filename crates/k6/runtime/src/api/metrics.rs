@@ -44,11 +44,11 @@ fn class<'js>(ctx: &Ctx<'js>, name: &str, kind: MetricType) -> Result<Value<'js>
 }
 
 /// Registers a metric, and returns its `add`.
-fn define<'js>(call: Call<'js>, kind: MetricType) -> Result<Value<'js>> {
+fn define<'js>(call: Call<'_, 'js>, kind: MetricType) -> Result<Value<'js>> {
     let vu = call.vu();
     if !vu.is_init() {
         return Err(k6_error(
-            &call.ctx,
+            call.ctx,
             "metrics must be declared in the init context",
         ));
     }
@@ -63,16 +63,16 @@ fn define<'js>(call: Call<'js>, kind: MetricType) -> Result<Value<'js>> {
     let registry = &vu.program.registry;
     let id = registry
         .register(&name, kind, contains)
-        .map_err(|error| k6_error(&call.ctx, &error.to_string()))?;
-    let add = function(&call.ctx, "add", move |call| add(call, id, &name))?;
+        .map_err(|error| k6_error(call.ctx, &error.to_string()))?;
+    let add = function(call.ctx, "add", move |call| add(call, id, &name))?;
     Ok(add.into_value())
 }
 
-fn add<'js>(call: Call<'js>, id: MetricId, name: &str) -> Result<Value<'js>> {
+fn add<'js>(call: Call<'_, 'js>, id: MetricId, name: &str) -> Result<Value<'js>> {
     let vu = call.vu();
     if vu.is_init() {
         let sentence = "Adding to metrics in the init context is not supported";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     }
     let value = call.number(0).unwrap_or(f64::NAN);
     if !value.is_finite() || call.arg(0).is_null() {
@@ -82,11 +82,11 @@ fn add<'js>(call: Call<'js>, id: MetricId, name: &str) -> Result<Value<'js>> {
     let tags = tags_of(&call, &call.arg(1), &context)?;
     let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     vu.worker.add(id, value, &vu.tags(&tags));
-    Ok(Value::new_bool(call.ctx, true))
+    Ok(Value::new_bool(call.ctx.clone(), true))
 }
 
 /// Handles a value that is not a number: logs it, or throws if the options require it.
-fn refuse<'js>(call: &Call<'js>, name: &str) -> Result<Value<'js>> {
+fn refuse<'js>(call: &Call<'_, 'js>, name: &str) -> Result<Value<'js>> {
     let vu = call.vu();
     let value = call.arg(0);
     let given = match value.is_undefined() {
@@ -95,7 +95,7 @@ fn refuse<'js>(call: &Call<'js>, name: &str) -> Result<Value<'js>> {
     };
     let sentence = format!("{given} for metric '{name}', a number or a boolean value is expected");
     if vu.run.as_ref().is_some_and(|run| run.options.http.throws) {
-        return Err(k6_error(&call.ctx, &sentence));
+        return Err(k6_error(call.ctx, &sentence));
     }
     vu.program.log(Level::Warning, &sentence, &[]);
     Ok(Value::new_bool(call.ctx.clone(), false))

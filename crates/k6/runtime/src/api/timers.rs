@@ -32,24 +32,24 @@ struct Timer {
     every: Option<Duration>,
 }
 
-fn begin<'js>(call: Call<'js>, repeats: bool) -> Result<Value<'js>> {
+fn begin<'js>(call: Call<'_, 'js>, repeats: bool) -> Result<Value<'js>> {
     let name = if repeats { "setInterval" } else { "setTimeout" };
     let Some(callback) = call.arg(0).into_function() else {
         let sentence = format!("{name}'s callback isn't a callable function");
-        return Err(rquickjs::Exception::throw_type(&call.ctx, &sentence));
+        return Err(rquickjs::Exception::throw_type(call.ctx, &sentence));
     };
     let delay_ms = call.number(1).unwrap_or(0.0);
     let delay = Duration::try_from_secs_f64(delay_ms / 1e3).unwrap_or_default();
-    let args = call.args.iter().skip(2).cloned();
+    let args = call.args().skip(2);
     let timer = Timer {
-        callback: Persistent::save(&call.ctx, callback),
-        args: args.map(|arg| Persistent::save(&call.ctx, arg)).collect(),
+        callback: Persistent::save(call.ctx, callback),
+        args: args.map(|arg| Persistent::save(call.ctx, arg)).collect(),
         every: repeats.then_some(delay),
     };
     let vu = call.vu();
     let number = wait(&vu, timer, delay);
     vu.operations.name(number, name);
-    Ok(Value::new_float(call.ctx, number as f64))
+    Ok(Value::new_float(call.ctx.clone(), number as f64))
 }
 
 fn wait(vu: &Rc<Vu>, timer: Timer, delay: Duration) -> u64 {
@@ -80,9 +80,9 @@ fn again(vu: &Rc<Vu>, timer: Timer, every: Duration) {
     });
 }
 
-fn clear<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn clear<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     if let Ok(number) = call.number(0) {
         call.vu().operations.give_up(number as u64);
     }
-    Ok(Value::new_undefined(call.ctx))
+    Ok(Value::new_undefined(call.ctx.clone()))
 }

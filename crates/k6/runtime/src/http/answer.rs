@@ -12,7 +12,7 @@ pub(crate) struct Answer {
     /// The status of the last response; 0 if there is none.
     pub(crate) status: u16,
     /// The reason phrase of the status, such as `OK`.
-    pub(crate) reason: String,
+    pub(crate) reason: Cow<'static, str>,
     /// `HTTP/1.1` or `HTTP/2.0`; empty if there is no response.
     pub(crate) proto: &'static str,
     /// The fields of the last response as lines, with names as they were received.

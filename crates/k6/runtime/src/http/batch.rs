@@ -19,11 +19,11 @@ use std::rc::Rc;
 type Entry<'js> = (String, Value<'js>, Value<'js>, Value<'js>);
 
 /// Sends all requests of an array or an object, and returns their responses in the same form.
-pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
+pub(super) fn batch<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let vu = call.vu();
     let Some(requester) = vu.requester() else {
         let sentence = "Using batch in the init context is not supported";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     };
     let given = given(&call)?;
     let names: Vec<Atom<'js>> = given.keys().collect::<Result<_>>()?;
@@ -40,17 +40,17 @@ pub(super) fn batch<'js>(call: Call<'js>) -> Result<Value<'js>> {
     }
     let user = Rc::clone(&vu);
     let fetched = vu.wait_below(move || send(user, requester, entries));
-    let fetched = fetched.map_err(cut_off(&call.ctx))?;
+    let fetched = fetched.map_err(cut_off(call.ctx))?;
     for (name, fetched) in names.iter().zip(fetched) {
-        answers.set(name.clone(), deliver(&call.ctx, fetched)?)?;
+        answers.set(name.clone(), deliver(call.ctx, fetched)?)?;
     }
     Ok(answers.into_value())
 }
 
-fn given<'js>(call: &Call<'js>) -> Result<Object<'js>> {
-    let Some(value) = call.args.first() else {
+fn given<'js>(call: &Call<'_, 'js>) -> Result<Object<'js>> {
+    let Some(value) = call.given(0) else {
         let sentence = "no argument was provided to http.batch()";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     };
     value.as_object().cloned().ok_or_else(|| {
         let kind = match value.type_name() {
@@ -59,29 +59,29 @@ fn given<'js>(call: &Call<'js>) -> Result<Object<'js>> {
             other => other,
         };
         let sentence = format!("invalid http.batch() argument type {kind}");
-        k6_error(&call.ctx, &sentence)
+        k6_error(call.ctx, &sentence)
     })
 }
 
 /// Ends a batch before anything is sent, because this entry can't be made. The responses of entries
 /// before it are empty, its own has the reason, and entries after it have no response.
 fn refuse<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     unmade: &RefusedRequest,
     (names, index): (&[Atom<'js>], usize),
     answers: Object<'js>,
 ) -> Result<Value<'js>> {
     let vu = call.vu();
     if throws(&vu) {
-        return Err(k6_error(&call.ctx, &unmade.text));
+        return Err(k6_error(call.ctx, &unmade.text));
     }
     let fields = [("error", unmade.text.as_str())];
     vu.program
         .log(Level::Warning, "A batch request failed", &fields);
     for name in &names[..index] {
-        answers.set(name.clone(), response(&call.ctx, Rc::default())?)?;
+        answers.set(name.clone(), response(call.ctx, Rc::default())?)?;
     }
-    let own = response(&call.ctx, unmade_answer(unmade))?;
+    let own = response(call.ctx, unmade_answer(unmade))?;
     answers.set(names[index].clone(), own)?;
     if answers.as_array().is_some() {
         for name in &names[index + 1..] {
@@ -93,12 +93,12 @@ fn refuse<'js>(
 
 /// Reads an entry.
 fn entry<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     vu: &Rc<Vu>,
     index: usize,
     value: Value<'js>,
 ) -> Result<std::result::Result<Box<ScriptRequest>, RefusedRequest>> {
-    match said(&call.ctx, index, &value)? {
+    match said(call.ctx, index, &value)? {
         Ok((method, url, body, params)) => {
             ScriptRequest::read(call, vu, method.into(), (&url, &body, &params))
         }

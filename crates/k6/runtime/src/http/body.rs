@@ -23,7 +23,7 @@ pub(crate) struct RequestBody {
 ///
 /// # Errors
 /// If the value can't be sent as a body.
-pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<RequestBody> {
+pub(crate) fn read<'js>(call: &Call<'_, 'js>, value: &Value<'js>) -> Read<RequestBody> {
     if value.is_undefined() || value.is_null() {
         return Ok(RequestBody::default());
     }
@@ -52,7 +52,7 @@ pub(crate) fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<RequestBod
 }
 
 /// Encodes an object as a form; with a file in it, as one of several parts.
-fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
+fn form<'js>(call: &Call<'_, 'js>, object: &Object<'js>) -> Result<RequestBody> {
     let mut fields = Vec::new();
     let mut has_file = false;
     for entry in object.props::<Text, Value<'js>>() {
@@ -91,7 +91,7 @@ fn form<'js>(call: &Call<'js>, object: &Object<'js>) -> Result<RequestBody> {
 }
 
 /// Returns the text of a field; Go's `<nil>` for one without a value.
-fn field_text<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<String> {
+fn field_text<'js>(call: &Call<'_, 'js>, value: &Value<'js>) -> Result<String> {
     match value.is_null() || value.is_undefined() {
         true => Ok("<nil>".to_owned()),
         false => call.text(value),

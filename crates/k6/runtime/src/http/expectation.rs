@@ -8,19 +8,19 @@ use rquickjs::{Object, Result, Value};
 use std::rc::Rc;
 
 /// Implements `http.expectedStatuses(200, {min: 300, max: 399})`.
-pub(crate) fn expected_statuses<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    if call.args.is_empty() {
-        return Err(k6_error(&call.ctx, "no arguments"));
+pub(crate) fn expected_statuses<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
+    if call.is_empty() {
+        return Err(k6_error(call.ctx, "no arguments"));
     }
     let mut ranges = Vec::new();
-    for (index, value) in call.args.iter().enumerate() {
-        let range = range(value).ok_or_else(|| {
+    for (index, value) in call.args().enumerate() {
+        let range = range(&value).ok_or_else(|| {
             let sentence = format!(
                 "argument number {} to expectedStatuses was neither an integer nor an object like \
                  {{min:100, max:329}}",
                 index + 1
             );
-            k6_error(&call.ctx, &sentence)
+            k6_error(call.ctx, &sentence)
         })?;
         ranges.push(range);
     }
@@ -44,10 +44,10 @@ fn range(value: &Value<'_>) -> Option<(u16, u16)> {
 ///
 /// # Errors
 /// If it is not a result of `expectedStatuses`.
-fn read<'js>(call: &Call<'js>, value: &Value<'js>) -> Result<Option<Rc<Expectation>>> {
+fn read<'js>(call: &Call<'_, 'js>, value: &Value<'js>) -> Result<Option<Rc<Expectation>>> {
     of(value).ok_or_else(|| {
         let sentence = "unsupported argument, expected http.expectedStatuses";
-        k6_error(&call.ctx, sentence)
+        k6_error(call.ctx, sentence)
     })
 }
 
@@ -60,8 +60,8 @@ pub(crate) fn of(value: &Value<'_>) -> Option<Option<Rc<Expectation>>> {
 }
 
 /// Implements `http.setResponseCallback(callback)`, for all later requests of the user.
-pub(crate) fn set_response_callback<'js>(call: Call<'js>) -> Result<Value<'js>> {
+pub(crate) fn set_response_callback<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let expectation = read(&call, &call.arg(0))?;
     call.vu().http.expectation.replace(expectation);
-    Ok(Value::new_undefined(call.ctx))
+    Ok(Value::new_undefined(call.ctx.clone()))
 }

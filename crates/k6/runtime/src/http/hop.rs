@@ -5,6 +5,7 @@ use loadline_engine::{Blocked, Carrier, Observer};
 use loadline_record::{ErrorKind, Exchange};
 use loadline_wire::Sink;
 use loadline_wire::h2::ErrorCode;
+use std::borrow::Cow;
 use std::net::SocketAddr;
 
 const NS_PER_MS: f64 = 1e6;
@@ -15,7 +16,7 @@ pub(crate) struct Hop {
     /// The status; 0 if there is no response.
     pub(crate) status: u16,
     /// The reason phrase in the status line.
-    pub(crate) reason: String,
+    pub(crate) reason: Cow<'static, str>,
     /// The fields as lines.
     pub(crate) fields: Vec<u8>,
     /// The value of `Location`.
@@ -112,12 +113,10 @@ impl Sink for Hop {
 
     fn head(&mut self, bytes: &[u8]) {
         self.fields.reserve(bytes.len());
-        let line = bytes.split(|byte| *byte == b'\r' || *byte == b'\n').next();
-        let mut words = line.unwrap_or_default().splitn(3, |byte| *byte == b' ');
-        self.reason.clear();
-        if let Some(reason) = words.nth(2) {
-            self.reason.push_str(&String::from_utf8_lossy(reason));
-        }
+        self.reason = match reason_of(bytes) {
+            b"OK" => Cow::Borrowed("OK"),
+            reason => Cow::Owned(String::from_utf8_lossy(reason).into_owned()),
+        };
     }
 
     /// Resets the data, which may be of an earlier response to a request that was sent again.
@@ -154,6 +153,13 @@ impl Sink for Hop {
             self.body.extend_from_slice(part);
         }
     }
+}
+
+/// Returns the reason phrase of a head; empty if it has none.
+fn reason_of(head: &[u8]) -> &[u8] {
+    let line = head.split(|byte| *byte == b'\r' || *byte == b'\n').next();
+    let mut words = line.unwrap_or_default().splitn(3, |byte| *byte == b' ');
+    words.nth(2).unwrap_or_default()
 }
 
 impl Observer for Hop {

@@ -24,7 +24,7 @@ const CLASS: &str = "(function (make, act) {
 
 /// Creates the class `CookieJar`.
 pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
-    let make = function(ctx, "make", |call: Call<'js>| {
+    let make = function(ctx, "make", |call: Call<'_, 'js>| {
         let prototype = call.arg(0).into_object();
         let prototype = prototype.ok_or(rquickjs::Error::Unknown)?;
         held::hold(Rc::new(Jar::default()), prototype)
@@ -34,11 +34,11 @@ pub(crate) fn class<'js>(ctx: &Ctx<'js>) -> Result<Function<'js>> {
 }
 
 /// Returns the jar of the user, as an object of this class.
-pub(crate) fn of_user<'js>(call: &Call<'js>, class: &Function<'js>) -> Result<Value<'js>> {
+pub(crate) fn of_user<'js>(call: &Call<'_, 'js>, class: &Function<'js>) -> Result<Value<'js>> {
     let vu = call.vu();
     if vu.is_init() {
         let sentence = "Making cookie jars in the init context is not supported";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     }
     let object: &Object<'js> = class
         .as_value()
@@ -47,16 +47,16 @@ pub(crate) fn of_user<'js>(call: &Call<'js>, class: &Function<'js>) -> Result<Va
     held::hold(Rc::clone(&vu.http.jar), object.get("prototype")?)
 }
 
-fn act<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn act<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let undefined = Value::new_undefined(call.ctx.clone());
     let Some(jar) = held::held::<Jar>(&call.arg(0)) else {
         return Ok(undefined);
     };
     let url = call.text(&call.arg(2))?;
-    let url = Url::parse(&url).map_err(|error| k6_error(&call.ctx, &error.to_string()))?;
+    let url = Url::parse(&url).map_err(|error| k6_error(call.ctx, &error.to_string()))?;
     let mut jar = jar.borrow_mut();
     match call.number(1)? as u8 {
-        0 => return cookies(&call.ctx, &mut jar, &url),
+        0 => return cookies(call.ctx, &mut jar, &url),
         1 => return set(&call, &mut jar, &url),
         2 => {
             for (name, _) in pairs(&mut jar, &url) {
@@ -119,7 +119,7 @@ pub(crate) fn needs_quotes(field: &str) -> bool {
     field.contains(',') || field.split("; ").any(|pair| pair.contains(' '))
 }
 
-fn set<'js>(call: &Call<'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'js>> {
+fn set<'js>(call: &Call<'_, 'js>, jar: &mut CookieJar, url: &Url) -> Result<Value<'js>> {
     let (name, value) = (call.text(&call.arg(3))?, call.text(&call.arg(4))?);
     let mut line = format!("{name}={value}");
     if let Some(options) = call.arg(5).as_object() {

@@ -13,8 +13,8 @@ use std::rc::Rc;
 /// The kinds of objects for the responses of a runtime.
 #[derive(Debug, Default)]
 pub(crate) struct Responses {
-    pub(super) answers: RefCell<Option<Kind>>,
-    pub(super) timings: RefCell<Option<Kind>>,
+    pub(super) answers: RefCell<Option<Rc<Kind>>>,
+    pub(super) timings: RefCell<Option<Rc<Kind>>>,
 }
 
 impl Responses {
@@ -36,11 +36,11 @@ pub(crate) trait Source: 'static {
     fn read<'js>(&self, ctx: &Ctx<'js>, name: &'static str) -> Result<(Value<'js>, bool)>;
 
     /// Returns the kind of such objects in the realm that runs.
-    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Kind>;
+    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Rc<Kind>>;
 }
 
 /// Data that the objects of one source have in common in a realm.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Kind {
     /// The prototype, which has the functions of the objects.
     prototype: Persistent<Object<'static>>,

@@ -25,14 +25,14 @@ pub(crate) enum Field {
 }
 
 /// Implements `http.file(data, name, contentType)`.
-pub(crate) fn file<'js>(call: Call<'js>) -> Result<Value<'js>> {
+pub(crate) fn file<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let data = call.arg(0);
     let bytes = match bytes_of_buffer(&data) {
         Some(bytes) => bytes,
         None if data.is_string() => call.text(&data)?.into_bytes(),
         None => {
             let sentence = "invalid type for http.file: a text or an ArrayBuffer is needed";
-            return Err(k6_error(&call.ctx, sentence));
+            return Err(k6_error(call.ctx, sentence));
         }
     };
     let text = |index: usize| {

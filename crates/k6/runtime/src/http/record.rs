@@ -7,6 +7,10 @@ use super::target::Target;
 use crate::vu::Vu;
 use loadline_k6_metrics::{HttpTimes, builtin};
 use loadline_record::{Exchange, Outcome};
+use smallvec::SmallVec;
+
+/// The number of tags that need no separate allocation.
+const USUAL_TAGS: usize = 12;
 
 /// Records one exchange of a request. With `awaits_challenge`, status 401 is the expected one. An
 /// exchange that failed before it began has times of 0. One that was cancelled with its iteration
@@ -35,7 +39,10 @@ pub(crate) fn hop(
     let mut code = itoa::Buffer::new();
     let name = wanted.name.as_deref().unwrap_or(&target.shown);
     let tls = hop.tls.clone().map(tls);
-    let mut tags: Vec<(&str, &str)> = Vec::with_capacity(10 + wanted.tags.len());
+    let tells_ip = vu.run.as_ref().is_some_and(|run| run.options.tells("ip"));
+    let remote = hop.remote.filter(|_| tells_ip);
+    let ip = remote.map(|remote| remote.ip().to_string());
+    let mut tags: SmallVec<[(&str, &str); USUAL_TAGS]> = SmallVec::new();
     // The tags that scripts judge most often come first.
     tags.push(("name", name));
     tags.push(("status", number.format(status)));
@@ -56,9 +63,6 @@ pub(crate) fn hop(
     if let Some((version, _)) = &tls {
         tags.push(("tls_version", version));
     }
-    let tells_ip = vu.run.as_ref().is_some_and(|run| run.options.tells("ip"));
-    let remote = hop.remote.filter(|_| tells_ip);
-    let ip = remote.map(|remote| remote.ip().to_string());
     tags.extend(ip.as_deref().map(|ip| ("ip", ip)));
     if let Some(run) = &vu.run {
         let unwanted = &run.options.unwanted_tags;

@@ -71,12 +71,15 @@ pub(crate) fn response<'js>(ctx: &Ctx<'js>, answer: Rc<Answer>) -> Result<Value<
 }
 
 /// Returns the kind that is kept in `place`, or else creates and keeps it.
-fn kept(place: &RefCell<Option<Kind>>, make: impl FnOnce() -> Result<Kind>) -> Result<Kind> {
+fn kept(
+    place: &RefCell<Option<Rc<Kind>>>,
+    make: impl FnOnce() -> Result<Kind>,
+) -> Result<Rc<Kind>> {
     if let Some(known) = &*place.borrow() {
-        return Ok(known.clone());
+        return Ok(Rc::clone(known));
     }
-    let made = make()?;
-    place.replace(Some(made.clone()));
+    let made = Rc::new(make()?);
+    place.replace(Some(Rc::clone(&made)));
     Ok(made)
 }
 
@@ -105,7 +108,7 @@ impl Source for Answer {
         Ok((value, is_kept))
     }
 
-    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Kind> {
+    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Rc<Kind>> {
         let vu = Vu::of(ctx);
         let place = &vu.responses().answers;
         kept(place, || Kind::new::<Answer>(ctx, &prototype(ctx)?))
@@ -130,7 +133,7 @@ impl Source for Timings {
         Ok((Value::new_number(ctx.clone(), time_ms), false))
     }
 
-    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Kind> {
+    fn kind<'js>(ctx: &Ctx<'js>) -> Result<Rc<Kind>> {
         let vu = Vu::of(ctx);
         kept(&vu.responses().timings, || {
             let of_objects = Object::new(ctx.clone())?.get_prototype();
@@ -291,29 +294,29 @@ fn ocsp<'js>(ctx: &Ctx<'js>, answer: &Answer) -> Result<Value<'js>> {
     Ok(object.into_value())
 }
 
-fn json<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let answer = answer(&call.ctx, &call.this)?;
+fn json<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
+    let answer = answer(call.ctx, &call.this())?;
     let Some(bytes) = answer.body.bytes() else {
         let sentence = "the body is null so we can't transform it to JSON - this likely was \
                         because of a request error getting the response";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     };
     let selector = call.arg(0);
     match selector.is_undefined() {
-        true => lazy::aside::<Answer>(&call.this, || parse_json(&call.ctx, bytes)),
-        false => gjson_get(&call.ctx, bytes, &call.text(&selector)?),
+        true => lazy::aside::<Answer>(&call.this(), || parse_json(call.ctx, bytes)),
+        false => gjson_get(call.ctx, bytes, &call.text(&selector)?),
     }
 }
 
-fn page<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let answer = answer(&call.ctx, &call.arg(0))?;
+fn page<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
+    let answer = answer(call.ctx, &call.arg(0))?;
     let Some(bytes) = answer.body.bytes() else {
         let sentence = "the body is null so we can't transform it to HTML - this likely was \
                         because of a request error getting the response";
-        return Err(k6_error(&call.ctx, sentence));
+        return Err(k6_error(call.ctx, sentence));
     };
     let text = String::from_utf8_lossy(bytes);
-    selection_of(&call.ctx, &text, Some(answer.url()))
+    selection_of(call.ctx, &text, Some(answer.url()))
 }
 
 /// Returns an option of `submitForm` or `clickLink`, or else `default`.
@@ -322,15 +325,15 @@ fn option<'js>(options: &Object<'js>, name: &str, default: &str) -> Result<Strin
     Ok(given.unwrap_or_else(|| default.to_owned()))
 }
 
-fn page_and_options<'js>(call: &Call<'js>) -> Result<(Object<'js>, Object<'js>)> {
+fn page_and_options<'js>(call: &Call<'_, 'js>) -> Result<(Object<'js>, Object<'js>)> {
     let object = |index: usize| {
         let object = call.arg(index).into_object();
-        object.ok_or_else(|| k6_error(&call.ctx, "an object is needed"))
+        object.ok_or_else(|| k6_error(call.ctx, "an object is needed"))
     };
     Ok((object(0)?, object(1)?))
 }
 
-fn submit<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn submit<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let (page, options) = page_and_options(&call)?;
     let form = option(&options, "formSelector", "form")?;
     let button = option(&options, "submitSelector", "[type=\"submit\"]")?;
@@ -341,8 +344,8 @@ fn submit<'js>(call: Call<'js>) -> Result<Value<'js>> {
             given.push((name, call.text(&value)?));
         }
     }
-    let form = form_of(&call.ctx, &page, (&form, &button), &given)?;
-    let ctx = &call.ctx;
+    let form = form_of(call.ctx, &page, (&form, &button), &given)?;
+    let ctx = call.ctx;
     let params: Value<'js> = options.get("params")?;
     let fields = loadline_k6_modules::urlencoded(&form.fields);
     let (url, body) = if form.method == "GET" {
@@ -363,12 +366,12 @@ fn submit<'js>(call: Call<'js>) -> Result<Value<'js>> {
     )
 }
 
-fn click<'js>(call: Call<'js>) -> Result<Value<'js>> {
+fn click<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let (page, options) = page_and_options(&call)?;
     let selector = option(&options, "selector", "a[href]")?;
-    let url = link_of(&call.ctx, &page, &selector)?;
+    let url = link_of(call.ctx, &page, &selector)?;
     let params: Value<'js> = options.get("params")?;
     let nothing = Value::new_undefined(call.ctx.clone());
-    let url = url.into_js(&call.ctx)?;
+    let url = url.into_js(call.ctx)?;
     super::send_one(&call, "GET".into(), (url, nothing, params))
 }

@@ -95,7 +95,7 @@ const USUAL_REDIRECTS: u32 = 10;
 impl ScriptRequest {
     /// Reads a request: its URL, its body, its params.
     pub(crate) fn read<'js>(
-        call: &Call<'js>,
+        call: &Call<'_, 'js>,
         vu: &Rc<Vu>,
         method: Cow<'static, str>,
         (url, body, params): (&Value<'js>, &Value<'js>, &Value<'js>),
@@ -159,7 +159,7 @@ impl ScriptRequest {
 
     fn read_given<'js>(
         &mut self,
-        call: &Call<'js>,
+        call: &Call<'_, 'js>,
         body: &Value<'js>,
         params: &Value<'js>,
     ) -> Read<()> {
@@ -213,7 +213,11 @@ impl ScriptRequest {
     }
 
     /// Reads the params, and returns their compression.
-    fn read_params<'js>(&mut self, call: &Call<'js>, params: &Object<'js>) -> Read<Option<String>> {
+    fn read_params<'js>(
+        &mut self,
+        call: &Call<'_, 'js>,
+        params: &Object<'js>,
+    ) -> Read<Option<String>> {
         let mut compression = None;
         for entry in params.props::<Text, Value<'js>>() {
             let (Text(key), value) = entry?;
@@ -228,7 +232,7 @@ impl ScriptRequest {
                 "redirects" => {
                     // Infinite and missing numbers become 0 or the maximum: the conversion
                     // saturates.
-                    let number = Coerced::<f64>::from_js(&call.ctx, value)?;
+                    let number = Coerced::<f64>::from_js(call.ctx, value)?;
                     self.redirects = number.0.max(0.0) as u32;
                     self.is_redirects_own = true;
                 }
@@ -254,7 +258,7 @@ impl ScriptRequest {
         Ok(compression)
     }
 
-    fn read_headers<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
+    fn read_headers<'js>(&mut self, call: &Call<'_, 'js>, value: &Value<'js>) -> Result<()> {
         let Some(headers) = value.as_object() else {
             return Ok(());
         };
@@ -283,7 +287,7 @@ impl ScriptRequest {
         }
     }
 
-    fn read_tags<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Read<()> {
+    fn read_tags<'js>(&mut self, call: &Call<'_, 'js>, value: &Value<'js>) -> Read<()> {
         let tags = read_tags(call, value)?.map_err(|problem| {
             UnreadableParams::Refused(format!("invalid HTTP request metric tags: {problem}"))
         })?;
@@ -296,7 +300,7 @@ impl ScriptRequest {
         Ok(())
     }
 
-    fn read_cookies<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
+    fn read_cookies<'js>(&mut self, call: &Call<'_, 'js>, value: &Value<'js>) -> Result<()> {
         let Some(cookies) = value.as_object() else {
             return Ok(());
         };
@@ -317,12 +321,12 @@ impl ScriptRequest {
         Ok(())
     }
 
-    fn read_auth<'js>(&mut self, call: &Call<'js>, value: &Value<'js>) -> Result<()> {
+    fn read_auth<'js>(&mut self, call: &Call<'_, 'js>, value: &Value<'js>) -> Result<()> {
         match call.text(value)?.as_str() {
             "digest" => self.is_digest = true,
             "ntlm" => {
                 let sentence = "NTLM is not supported: use basic or digest authentication";
-                return Err(not_supported(&call.ctx, sentence));
+                return Err(not_supported(call.ctx, sentence));
             }
             _ => {}
         }
@@ -339,7 +343,7 @@ impl RefusedRequest {
 
 /// Returns the text of a URL and its name, from a text or from an object of `http.url`.
 fn url_of<'js>(
-    call: &Call<'js>,
+    call: &Call<'_, 'js>,
     value: &Value<'js>,
 ) -> Result<std::result::Result<(String, Option<String>), InvalidTarget>> {
     if let Some(text) = value.as_string() {
@@ -359,7 +363,7 @@ fn url_of<'js>(
     Ok(Err(InvalidTarget::NoText(shown)))
 }
 
-fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<Duration> {
+fn timeout<'js>(call: &Call<'_, 'js>, value: &Value<'js>) -> Read<Duration> {
     let text = match value.as_number() {
         Some(number) => number.to_string(),
         None => call.text(value)?,
@@ -369,7 +373,7 @@ fn timeout<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<Duration> {
         .map_err(|problem| UnreadableParams::Refused(format!("invalid timeout value: {problem}")))
 }
 
-fn response_type<'js>(call: &Call<'js>, value: &Value<'js>) -> Read<ResponseType> {
+fn response_type<'js>(call: &Call<'_, 'js>, value: &Value<'js>) -> Read<ResponseType> {
     match call.text(value)?.as_str() {
         "text" => Ok(ResponseType::Text),
         "binary" => Ok(ResponseType::Binary),

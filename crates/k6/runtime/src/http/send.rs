@@ -465,7 +465,7 @@ impl Chain {
         let answer = Answer {
             status: if wrong.is_some() { 0 } else { hop.status },
             reason: match hop.is_http2 {
-                true => status_text(hop.status).to_owned(),
+                true => status_text(hop.status).into(),
                 false => mem::take(&mut hop.reason),
             },
             proto,

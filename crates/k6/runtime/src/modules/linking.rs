@@ -137,8 +137,8 @@ fn prototype<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Object<'js>> {
 }
 
 /// Implements `import()`: returns a promise of a module.
-fn later<'js>(call: Call<'js>) -> Result<Value<'js>> {
-    let ctx = &call.ctx;
+fn later<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
+    let ctx = call.ctx;
     let (base, specifier) = (call.text(&call.arg(0))?, call.text(&call.arg(1))?);
     let (promise, resolve, reject) = ctx.promise()?;
     match asked_for(ctx, &base, &specifier) {

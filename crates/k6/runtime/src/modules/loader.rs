@@ -204,12 +204,12 @@ fn describe<'js>(
 }
 
 /// Resolves the argument at `index`, a specifier in the module `base`, to a URL.
-pub(crate) fn resolved<'js>(call: &Call<'js>, base: &str, index: usize) -> Result<Value<'js>> {
+pub(crate) fn resolved<'js>(call: &Call<'_, 'js>, base: &str, index: usize) -> Result<Value<'js>> {
     let specifier = call.text(&call.arg(index))?;
     match resolve(base, &specifier) {
-        Ok(Resolved::Url(url)) => String::from(url).into_js(&call.ctx),
-        Ok(Resolved::BuiltIn(_)) => Err(k6_error(&call.ctx, &unknown(&specifier))),
-        Err(sentence) => Err(k6_error(&call.ctx, &sentence)),
+        Ok(Resolved::Url(url)) => String::from(url).into_js(call.ctx),
+        Ok(Resolved::BuiltIn(_)) => Err(k6_error(call.ctx, &unknown(&specifier))),
+        Err(sentence) => Err(k6_error(call.ctx, &sentence)),
     }
 }
 
@@ -297,10 +297,10 @@ fn requiring<'js>(ctx: &Ctx<'js>, name: String) -> Result<Function<'js>> {
 }
 
 /// Implements `require()` of the first argument in the module `base`.
-pub(crate) fn required_by<'js>(call: &Call<'js>, base: &str) -> Result<Value<'js>> {
+pub(crate) fn required_by<'js>(call: &Call<'_, 'js>, base: &str) -> Result<Value<'js>> {
     only_in_init(call, "require")?;
     let specifier = call.text(&call.arg(0))?;
-    require(&call.ctx, base, &specifier)
+    require(call.ctx, base, &specifier)
 }
 
 /// Returns the exports of the module that a specifier in the module `base` names.
