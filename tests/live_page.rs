@@ -1153,8 +1153,8 @@ fn assert_accessible(tab: &mut Tab, what: &str) {
 /// No part of the page is beyond the edge of a phone or of a screen, in both themes, and it prints.
 fn assert_fits(tab: &mut Tab, what: &str) {
     for (width, theme) in [
-        (390, "light"),
-        (390, "dark"),
+        (360, "light"),
+        (360, "dark"),
         (1440, "dark"),
         (1440, "light"),
     ] {

@@ -110,6 +110,36 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
     assert not list(tmp_path.glob("*.run"))
 
 
+FAILING = """
+    from locust import FastHttpUser, constant, task
+
+    class Visitor(FastHttpUser):
+        wait_time = constant(0.02)
+
+        @task
+        def both(self):
+            self.client.get("/missing", name="lost")
+            with self.client.get("/", name="odd", catch_response=True) as response:
+                response.failure("not what was wanted")
+"""
+
+
+def test_what_errors_and_failures_say_is_on_the_page(tmp_path):
+    write(tmp_path, FAILING)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "1", "-t", "1h", "-H", server.url,
+             "--only-summary"], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        state = page.await_that(
+            lambda state: len((state["page"] or {}).get("error_responses", [])) == 2)
+        lost, odd = state["page"]["error_responses"]
+        assert (lost["name"].split()[-1], lost["status"]) == ("lost", 404)
+        assert (odd["name"].split()[-1], odd["status"], len(odd["body"])) == ("odd", 200, 60)
+        assert (lost["is_rejected"], odd["is_rejected"]) == (False, True)
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.wait(SECONDS)
+
+
 def test_a_locustfile_is_started_from_the_page(tmp_path):
     write(tmp_path, VISITORS)
     with Server() as server, running(["web", "--listen", "127.0.0.1:0"], tmp_path) as process:

@@ -250,6 +250,179 @@ fn a_cell_of_the_heatmap_names_the_slow_request_and_who_was_slow() {
     running.end();
 }
 
+/// Waits until the page has so many examples of error responses; returns them.
+fn error_responses(running: &Running, count: usize) -> Vec<Value> {
+    let examples = |state: &Value| state["page"]["error_responses"].as_array().cloned();
+    let state = running.await_that(|state| examples(state).is_some_and(|all| all.len() >= count));
+    examples(&state).unwrap()
+}
+
+#[test]
+fn the_page_and_its_reports_show_what_errors_say_without_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let good = url(&server, "");
+    let refused = url(&server, "").replace("/?", "/echo?status=403");
+    let busy = url(&server, "").replace("/?", "/echo?status=503&token=abc");
+    let saved = folder.path().join("a.run");
+    for protocol in [&[][..], &["--http", "2"], &["--processes", "2"]] {
+        let _beside_others = beside_others();
+        let rest = [
+            "-r",
+            "100",
+            "-d",
+            "1h",
+            "-H",
+            "Authorization: Bearer hunter2",
+            "-H",
+            "X-Login: hunter2",
+            "--save",
+            text(&saved),
+            &good,
+            &refused,
+        ];
+        let rest = [protocol, &rest].concat();
+        let running = Running::begin(&words(&rest, &busy));
+        let examples = error_responses(&running, 2);
+        let statuses: Vec<_> = examples.iter().map(|one| one["status"].as_u64()).collect();
+        assert_eq!(statuses, [Some(503), Some(403)], "{protocol:?}");
+        for example in &examples {
+            let body = example["body"].as_str().unwrap().to_ascii_lowercase();
+            assert!(body.contains("authorization: ****"), "{body}");
+            assert!(body.contains("x-login: ****"), "{body}");
+            assert!(!body.contains("hunter2") && !body.contains("abc"), "{body}");
+            assert!(example["count"].as_u64() > Some(0), "{example:#}");
+        }
+        assert!(examples[0]["name"].as_str().unwrap().contains("status=503"));
+        running.command("stop", "");
+        assert_eq!(running.end().0, Some(130), "{protocol:?}");
+        let own = &report(&saved)["summary"];
+        let kept = own["error_responses"].as_array().unwrap();
+        assert_eq!(kept.len(), 2, "{kept:#?}");
+        let named = own["names"].as_array().unwrap().iter();
+        let busy = named.clone().find(|one| one["name"] == kept[0]["name"]);
+        assert_eq!(kept[0]["count"], busy.unwrap()["statuses"]["503"]);
+        assert_eq!(kept[0]["body"], examples[0]["body"]);
+        std::fs::remove_file(&saved).unwrap();
+    }
+}
+
+#[test]
+fn a_run_without_the_page_keeps_no_bodies() {
+    let server = serve();
+    let busy = url(&server, "status=503&size=5");
+    let words = [
+        "-r",
+        "50",
+        "-n",
+        "20",
+        "--allow-invalid",
+        "-o",
+        "json",
+        &busy,
+    ];
+    let said = loadline(&words);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["summary"]["statuses"]["503"], 20);
+    assert!(report["summary"].get("error_responses").is_none());
+}
+
+#[test]
+fn the_errors_of_a_script_of_wrk_are_on_its_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("a.lua");
+    fs::write(
+        &script,
+        "request = function() return wrk.format('GET', '/echo?status=500') end",
+    )
+    .unwrap();
+    let server = serve();
+    let target = url(&server, "");
+    let _beside_others = beside_others();
+    let words = [
+        "--web=0",
+        "wrk",
+        "-t1",
+        "-c2",
+        "-d1h",
+        "-s",
+        text(&script),
+        &target,
+    ];
+    let running = Running::of(command(&words), "The live page is at ");
+    let example = &error_responses(&running, 1)[0];
+    assert_eq!(example["status"], 500);
+    let body = example["body"].as_str().unwrap();
+    assert!(body.starts_with("GET /echo?status=500"), "{body}");
+    running.command("stop", "");
+    running.end();
+}
+
+#[cfg(feature = "k6")]
+#[test]
+fn the_errors_of_a_script_of_k6_and_what_it_rejects_are_on_its_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let target = url(&server, "").replace("/?", "/echo?status=");
+    let script = format!(
+        "import http from 'k6/http';
+         export const options = {{ vus: 1, duration: '1h' }};
+         const none = {{ responseCallback: http.expectedStatuses(204), tags: {{ name: 'odd' }} }};
+         export default function () {{
+           http.get('{target}404', {{ tags: {{ name: 'lost' }} }});
+           http.get('{target}200', none);
+         }}",
+    );
+    fs::write(folder.path().join("own.js"), script).unwrap();
+    let _beside_others = beside_others();
+    let mut k6 = command(&["--web=0", "k6", "run", "-q", "own.js"]);
+    k6.current_dir(folder.path());
+    let running = Running::of(k6, "The live page is at ");
+    let examples = error_responses(&running, 2);
+    let of = |index: usize| {
+        let one = &examples[index];
+        let body = one["body"].as_str().unwrap();
+        assert!(body.starts_with("GET /echo?status="), "{body}");
+        (
+            one["name"].as_str(),
+            one["status"].as_u64(),
+            one["is_rejected"].as_bool(),
+        )
+    };
+    assert_eq!(of(0), (Some("lost"), Some(404), Some(false)));
+    assert_eq!(of(1), (Some("odd"), Some(200), Some(true)));
+    running.command("stop", "");
+    running.end();
+}
+
+#[test]
+fn a_reader_opens_the_body_of_an_error_in_a_browser() {
+    let server = serve();
+    let busy = url(&server, "").replace("/?", "/echo?status=503");
+    let _beside_others = beside_others();
+    let running = Running::begin(&words(&["-r", "50", "-d", "1h"], &busy));
+    let Some(mut tab) = Tab::open(&running.url) else {
+        running.command("abort", "");
+        running.end();
+        return;
+    };
+    tab.await_that("document.querySelector('table.bodies details') !== null");
+    tab.value("document.querySelector('table.bodies summary').click()");
+    tab.await_that("document.querySelector('table.bodies pre').offsetHeight > 0");
+    let body = tab.value("document.querySelector('table.bodies pre').textContent");
+    let body = body.as_str().unwrap();
+    assert!(body.starts_with("GET /echo?status=503"), "{body}");
+    let answers = "+document.querySelector('table.bodies td').textContent.replace(/\\D/g, '')";
+    let before = tab.value(answers).as_u64().unwrap();
+    // The count goes on, and what was opened stays so.
+    tab.await_that(&format!("{answers} > {before}"));
+    tab.await_that("document.querySelector('table.bodies details').open");
+    assert_accessible(&mut tab, "the bodies of errors");
+    assert_eq!(tab.errors, Vec::<String>::new());
+    running.command("abort", "");
+    running.end();
+}
+
 #[test]
 fn a_search_shows_its_trials_as_they_end() {
     let folder = tempfile::tempdir().unwrap();

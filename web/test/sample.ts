@@ -195,6 +195,26 @@ export function run(): RunPage {
       { status: 503, count: 1_000 },
     ],
     errors: [{ kind: "connect", count: 3, example: "refused <8080>", advice: "Check the port." }],
+    error_responses: [
+      {
+        status: 503,
+        is_rejected: false,
+        name: "login",
+        count: 7,
+        at: "1.250 s",
+        body: "<h1>busy</h1>\nretry later",
+        is_cut: true,
+      },
+      {
+        status: 200,
+        is_rejected: true,
+        name: "order",
+        count: 2,
+        at: "3.000 s",
+        body: "no basket",
+        is_cut: false,
+      },
+    ],
     time_columns: ["mean", "p50", "p90", "p99", "max"],
     times: [
       {

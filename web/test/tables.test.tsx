@@ -5,6 +5,7 @@ import { BesideBaseline } from "../src/run/against";
 import { Course } from "../src/run/notes";
 import {
   Checks,
+  ErrorResponses,
   Errors,
   Facts,
   Metrics,
@@ -226,4 +227,18 @@ test("what else is said of an interval may stand in a further line", () => {
   const rows = [{ ...row!, response: { ...row!.response, us: 1, interval } }];
   const html = render(<Percentiles rows={rows} note="" />);
   expect(html).toContain('<span class="whole">1 – 2 ms</span>; 1 ms without');
+});
+
+test("error responses show their bodies, long ones once they are opened", () => {
+  const rows = run().error_responses;
+  const html = render(<ErrorResponses rows={rows} />);
+  expect(html).toContain("<details><summary><code>&lt;h1>busy&lt;/h1></code></summary>");
+  expect(html).toContain("<pre>&lt;h1>busy&lt;/h1>\nretry later …</pre>");
+  expect(html).toContain("200 rejected");
+  expect(html).toContain("<code>no basket</code>");
+  expect(html).toContain("<td>login</td>");
+  const alone = rows.slice(0, 1).map((row) => ({ ...row, name: "", body: "" }));
+  expect(render(<ErrorResponses rows={alone} />)).toContain("<td>no body</td>");
+  expect(render(<ErrorResponses rows={alone} />)).not.toContain("Name");
+  expect(render(<ErrorResponses rows={[]} />)).toBe("");
 });

@@ -12,6 +12,8 @@ pub struct Detail {
     pub exchanges: bool,
     /// True if it reports [`Event::Slow`].
     pub slow: bool,
+    /// True if the intervals have the bodies of error responses.
+    pub error_bodies: bool,
 }
 
 /// An event of a run.

@@ -9,7 +9,7 @@ mod pool;
 mod received;
 
 pub(crate) use connection::{
-    EndedStream, Http2Connection, NEVER, State, Stream, StreamEnd, StreamEvents,
+    EndedStream, Http2Connection, KeptResponses, NEVER, State, Stream, StreamEnd, StreamEvents,
 };
 pub(crate) use negotiation::{Gate, Negotiation};
 pub(crate) use pool::{Http2Pool, Member, SharedDial, http2_config};

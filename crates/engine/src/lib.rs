@@ -75,7 +75,7 @@
 //!   some of the workers `run_part.rs`, its reports `part_reports.rs`, how they are sent
 //!   `conveyed.rs`, joined with those of others on the way `grouped.rs`, kept until they are
 //!   counted `kept_reports.rs`; what leaves a run `event.rs`; what a scenario counts by itself
-//!   `tally.rs`; the slowest requests `slowest.rs`
+//!   `tally.rs`; the slowest requests `slowest.rs`; bodies of error responses `error_bodies.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -94,6 +94,7 @@ mod conveyed;
 mod counted;
 mod driven;
 mod error;
+mod error_bodies;
 mod event;
 mod exchange;
 mod failure;

@@ -1,6 +1,7 @@
 //! The network side of a worker: what its protocols send and receive with.
 
 use crate::coalescing::OpenLoadCoalescing;
+use crate::error_bodies::ErrorBodies;
 use crate::http2::Http2Pool;
 use crate::lingering::Lingering;
 use crate::sampling::Sampling;
@@ -46,6 +47,11 @@ pub(crate) struct Network<H: Host> {
     pub(crate) gathers_batches: bool,
     /// The selection of the exchanges that are split by the kernel's timestamps.
     pub(crate) sampling: Sampling,
+    /// The bodies of error responses, if they are kept.
+    pub(crate) error_bodies: Option<ErrorBodies>,
+    /// True if an exchange may have to be looked at beyond its times: it is sampled, or may be an
+    /// error response whose body is kept.
+    pub(crate) looks_closely: bool,
     pub(crate) coalescing: OpenLoadCoalescing,
     /// True if the loop coalesces in an open load: no other scenario uses it.
     pub(crate) coalesces_arrivals: bool,

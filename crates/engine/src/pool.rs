@@ -1,5 +1,6 @@
 //! Idle connections that wait for their next exchange.
 
+use crate::error_bodies::Beginning;
 use crate::gathering::Gathering;
 use loadline_reactor::Host;
 use loadline_transport::Connection;
@@ -17,6 +18,8 @@ pub(crate) struct OpenConnection<H: Host> {
     /// The prediction for batches that are received at once, if they are. Boxed, so that other
     /// connections are small.
     pub(crate) gathering: Option<Box<Gathering>>,
+    /// The beginning of a response that has not ended, if the bodies of error responses are kept.
+    pub(crate) beginning: Option<Box<Beginning>>,
     /// The next idle connection to the same endpoint, which was used earlier.
     below: Option<Box<OpenConnection<H>>>,
 }
@@ -30,6 +33,7 @@ impl<H: Host> OpenConnection<H> {
             parser: ResponseParser::new(),
             served: 0,
             gathering: None,
+            beginning: None,
             below: None,
         })
     }

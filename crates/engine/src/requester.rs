@@ -2,6 +2,7 @@
 
 use crate::account::Account;
 use crate::batch::Batch;
+use crate::error_bodies::{Body, is_error};
 use crate::exchange::{self, Opening, Protocol};
 use crate::observer::Observer;
 use crate::own_starts::{MissedStart, Wait};
@@ -66,9 +67,22 @@ impl<H: Host> Requester<H> {
     }
 
     /// Counts a response of this series that the user rejects: its request has failed although it
-    /// was answered, with this status. To be called once, after the response was received.
-    pub fn reject(&self, series: SeriesId, status: u16) {
-        self.0.worker.recorder().borrow_mut().reject(series, status);
+    /// was answered, with this status and this decoded body (empty if it is not known). To be
+    /// called once, after the response was received.
+    pub fn reject(&self, series: SeriesId, status: u16, body: &[u8]) {
+        let worker = &self.0.worker;
+        let mut recorder = worker.recorder().borrow_mut();
+        recorder.reject(series, status);
+        // The bodies of other statuses are kept when their responses end.
+        if let Some(bodies) = &worker.network.error_bodies
+            && !is_error(status)
+            && let Some(at_ns) = worker.host().now_ns().checked_sub(worker.zero_ns())
+        {
+            let response = (series, status, at_ns);
+            bodies.keep(&mut recorder, response, body.len() as u64, || {
+                Body::plain(body)
+            });
+        }
     }
 
     /// Records that an exchange of this series, which has ended, carried a trace.

@@ -22,12 +22,10 @@ impl Sampling {
     }
 
     /// True if the exchange that is about to be sent is picked.
-    #[inline]
     pub(crate) fn picks(&self) -> bool {
         self.every != 0 && self.count()
     }
 
-    #[cold]
     fn count(&self) -> bool {
         let left = self.left.get() - 1;
         self.left.set(if left == 0 { self.every } else { left });

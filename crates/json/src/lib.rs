@@ -25,6 +25,7 @@ mod check;
 mod comparison;
 mod distribution;
 mod doctor;
+mod error_response;
 mod generator;
 mod load_change;
 mod metric;
@@ -51,6 +52,7 @@ pub use distribution::{
     ConfidenceInterval, ConfidenceIntervals, Distribution, End, Percentiles, Quantiles, Statistic,
 };
 pub use doctor::{Doctor, MachineChange};
+pub use error_response::ErrorResponse;
 pub use generator::{Arrivals, Band, Generator, HostCounters, InFlight, Worker};
 pub use load_change::{LoadChange, LoadLevel};
 pub use metric::{CustomMetric, MetricKind};

@@ -1,8 +1,8 @@
 //! The summary of a whole run.
 
 use crate::{
-    Check, Counts, CustomMetric, Distribution, Generator, LoadChange, Named, Note, Seconds,
-    TracedRequest, Us, Validity, Watch,
+    Check, Counts, CustomMetric, Distribution, ErrorResponse, Generator, LoadChange, Named, Note,
+    Seconds, TracedRequest, Us, Validity, Watch,
 };
 use loadline_record::{ErrorKind, Transient};
 use schemars::JsonSchema;
@@ -84,6 +84,12 @@ pub struct Summary {
     )]
     #[cfg_attr(test, ts(as = "BTreeMap<String, Failures>"))]
     pub errors: BTreeMap<ErrorKind, Failures>,
+    /// Responses that report errors by their status, or that a script rejected: the first one of
+    /// each name and status, the most severe statuses first, at most 20. Absent if there are none,
+    /// or if they were not kept: they are kept for the live page (`--web`), and of locustfiles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<ErrorResponse>>"))]
+    pub error_responses: Vec<ErrorResponse>,
     /// The requests by name, the name with the most requests first; absent if all have one name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<Named>>"))]

@@ -88,7 +88,7 @@ impl Seat {
         self.watched.expect(steer, paths.collect(), saved);
         let following = self.watched.follow(inbox, false)?;
         *self.following() = Some(following);
-        Ok(feed.with_slow())
+        Ok(feed.with_evidence())
     }
 
     /// Returns what writes into the log of the run.

@@ -88,7 +88,7 @@ impl LivePage {
         let (url, server) = serve(place, listener, credentials, routes)?;
         Ok(LivePage {
             url,
-            feed: Some(feed.with_slow()),
+            feed: Some(feed.with_evidence()),
             following: Some(watched.follow(inbox, true)?),
             watched,
             of_tool,

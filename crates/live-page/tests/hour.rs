@@ -25,6 +25,7 @@ use loadline_record::{Environment, Header};
 use loadline_runner::{Commands, Feed, News, Observer};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -84,7 +85,7 @@ impl Hour {
 }
 
 /// The numbers of the events that a page sends, as they come.
-fn events(url: &str) -> impl Iterator<Item = u64> {
+fn events(url: &str) -> impl Iterator<Item = u64> + use<> {
     let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
     let address = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
     let mut stream = TcpStream::connect(address).unwrap();
@@ -94,19 +95,54 @@ fn events(url: &str) -> impl Iterator<Item = u64> {
     lines.filter_map(|line| line.strip_prefix("id: ")?.parse().ok())
 }
 
-/// Plays these seconds, each once the page has the one before.
-fn play(
-    hour: &mut Hour,
-    seconds: std::ops::Range<u64>,
-    feed: &mut Feed,
-    came: &mut impl Iterator<Item = u64>,
-    pause: Duration,
-) {
-    for number in seconds {
-        let begun = Instant::now();
-        feed.news(&hour.second(number)).unwrap();
-        came.next().expect("the page goes on");
-        thread::sleep(pause.saturating_sub(begun.elapsed()));
+/// A page that shows the hour as it is played.
+struct Shown<Came> {
+    /// The numbers of the events that the page sends.
+    came: Came,
+    hour: Hour,
+    feed: Feed,
+    /// Dropped last: it waits until there is no more news.
+    page: LivePage,
+}
+
+/// Opens a page, and begins the run.
+fn shown() -> Shown<impl Iterator<Item = u64>> {
+    let place = "127.0.0.1:0".parse().unwrap();
+    let commands = Arc::new(Commands::default());
+    let mut page = LivePage::open(&place, &Credentials::Usual, commands, None, None).unwrap();
+    let mut feed = page.feed().unwrap();
+    let hour = Hour::new();
+    let mut came = events(page.url());
+    came.next().expect("the state");
+    feed.news(&News::Begun(Arc::clone(&hour.run))).unwrap();
+    came.next().expect("the begin");
+    Shown {
+        came,
+        hour,
+        feed,
+        page,
+    }
+}
+
+impl<Came: Iterator<Item = u64>> Shown<Came> {
+    /// Opens it in a browser; `None` without one.
+    fn tab(&self) -> Option<Tab> {
+        Tab::open(self.page.url())
+    }
+
+    /// Plays these seconds as fast as the page takes them: each once it has the one before.
+    fn play(&mut self, seconds: Range<u64>) {
+        self.play_paced(seconds, Duration::ZERO);
+    }
+
+    /// Plays these seconds, one in so long.
+    fn play_paced(&mut self, seconds: Range<u64>, pause: Duration) {
+        for number in seconds {
+            let begun = Instant::now();
+            self.feed.news(&self.hour.second(number)).unwrap();
+            self.came.next().expect("the page goes on");
+            thread::sleep(pause.saturating_sub(begun.elapsed()));
+        }
     }
 }
 
@@ -126,17 +162,9 @@ fn press(tab: &mut Tab, text: &str) {
 
 #[test]
 fn two_thousand_names_are_folded_and_the_busiest_have_a_small_plot() {
-    let place = "127.0.0.1:0".parse().unwrap();
-    let commands = Arc::new(Commands::default());
-    let mut page = LivePage::open(&place, &Credentials::Usual, commands, None, None).unwrap();
-    let mut feed = page.feed().unwrap();
-    let mut hour = Hour::new();
-    let mut came = events(page.url());
-    came.next().expect("the state");
-    feed.news(&News::Begun(Arc::clone(&hour.run))).unwrap();
-    came.next().expect("the begin");
-    play(&mut hour, 0..4, &mut feed, &mut came, Duration::ZERO);
-    let Some(mut tab) = Tab::open(page.url()) else {
+    let mut shown = shown();
+    shown.play(0..4);
+    let Some(mut tab) = shown.tab() else {
         return;
     };
     tab.await_that("document.querySelectorAll('table.named tbody tr').length === 20");
@@ -150,7 +178,7 @@ fn two_thousand_names_are_folded_and_the_busiest_have_a_small_plot() {
     press(&mut tab, "▸ GET /shops/0/");
     tab.await_that("document.querySelectorAll('table.named th.member').length > 10");
     // The hour goes on, and what was opened stays so.
-    play(&mut hour, 4..5, &mut feed, &mut came, Duration::ZERO);
+    shown.play(4..5);
     // "Running, 5 s of 3 600 s".
     tab.await_that("document.querySelector('.phase').textContent.replace(/\\D/g, '') === '53600'");
     assert!(count(&mut tab, "table.named th.member") > 10);
@@ -161,46 +189,25 @@ fn two_thousand_names_are_folded_and_the_busiest_have_a_small_plot() {
 #[ignore = "minutes of computing, and times of the machine: `make soak`"]
 #[allow(clippy::print_stderr, reason = "a measurement is told")]
 fn an_hour_with_two_thousand_names_fits_a_tab() {
-    let place = "127.0.0.1:0".parse().unwrap();
-    let commands = Arc::new(Commands::default());
-    let mut page = LivePage::open(&place, &Credentials::Usual, commands, None, None).unwrap();
-    let mut feed = page.feed().unwrap();
-    let mut hour = Hour::new();
-    let mut came = events(page.url());
-    came.next().expect("the state");
-    feed.news(&News::Begun(Arc::clone(&hour.run))).unwrap();
-    came.next().expect("the begin");
-    let Some(mut tab) = Tab::open(page.url()) else {
+    let mut shown = shown();
+    let Some(mut tab) = shown.tab() else {
         return;
     };
     // The tab is there from the begin: it has the whole hour by events.
-    play(
-        &mut hour,
-        0..SECONDS - PACED,
-        &mut feed,
-        &mut came,
-        Duration::ZERO,
-    );
+    shown.play(0..SECONDS - PACED);
     // "Running, 3 570 s of 3 600 s".
     tab.await_that(&format!(
         "document.querySelector('.phase')?.textContent.replace(/\\D/g, '') === '{}{SECONDS}'",
         SECONDS - PACED
     ));
     let before = tab.metric("ScriptDuration");
-    let last = SECONDS - PACED..SECONDS;
-    play(
-        &mut hour,
-        last,
-        &mut feed,
-        &mut came,
-        Duration::from_secs(1),
-    );
+    shown.play_paced(SECONDS - PACED..SECONDS, Duration::from_secs(1));
     let scripting_s = (tab.metric("ScriptDuration") - before) / PACED as f64;
     tab.collect_garbage();
     let bytes = tab.metric("JSHeapUsedSize");
     // A viewer who comes after an hour.
     drop(tab);
-    let mut tab = Tab::open(page.url()).expect("it was there before");
+    let mut tab = shown.tab().expect("it was there before");
     tab.await_that("document.querySelectorAll('table.named tbody tr').length > 10");
     let paint_ms = tab
         .value("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Infinity");

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 /// The highest number of bytes of a name, of a tag's key or of its value.
 pub const LONGEST_NAME: usize = 2_048;
+/// The name of the series that requests without room for their own share.
+const OVERFLOW: &str = "(other)";
 
 /// A name and tags. Two requests with the same key are in one series. Clones share their texts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,14 +52,14 @@ impl Key {
     /// Returns the key that requests without room for their own series share.
     pub fn overflow() -> Key {
         Key {
-            name: "(other)".into(),
+            name: OVERFLOW.into(),
             tags: None,
         }
     }
 
     /// True for the key of [`overflow`](Self::overflow).
     pub fn is_overflow(&self) -> bool {
-        *self == Key::overflow()
+        &*self.name == OVERFLOW && self.tags.is_none()
     }
 
     /// Returns the name.

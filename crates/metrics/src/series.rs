@@ -40,6 +40,12 @@ impl Series {
 
     /// Adds another series without loss. Sums saturate, because they may come from files.
     pub fn merge(&mut self, other: &Series) {
+        self.add_counts(other);
+        self.times.merge(&other.times);
+    }
+
+    /// Adds all but the distribution of the times.
+    fn add_counts(&mut self, other: &Series) {
         self.answered = self.answered.saturating_add(other.answered);
         self.completed = self.completed.saturating_add(other.completed);
         self.failed = self.failed.saturating_add(other.failed);
@@ -48,7 +54,6 @@ impl Series {
             let sum = self.statuses.entry(*status).or_default();
             *sum = sum.saturating_add(*count);
         }
-        self.times.merge(&other.times);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
     }
@@ -56,8 +61,23 @@ impl Series {
     /// Returns the response time in nanoseconds that `percentile` (0 to 100) percent of all do not
     /// exceed, by the nearest rank, to within a hundredth, rounded up; `None` without a time.
     pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
-        let bucket = self.times.bucket_of_rank(percentile)?;
-        Some(highest_of(bucket, BITS).min(self.max_ns))
+        let [found] = self.percentiles_ns([percentile]);
+        found
+    }
+
+    /// Returns the same as [`percentile_ns`](Self::percentile_ns) for each of several percentiles,
+    /// which must rise.
+    pub fn percentiles_ns<const N: usize>(&self, percentiles: [f64; N]) -> [Option<u64>; N] {
+        let buckets = self.times.buckets_of_ranks(percentiles);
+        buckets.map(|bucket| Some(highest_of(bucket?, BITS).min(self.max_ns)))
+    }
+
+    /// Returns the sum of many series.
+    pub fn sum<'a>(many: impl Iterator<Item = &'a Series> + Clone) -> Series {
+        let mut sum = Series::default();
+        many.clone().for_each(|series| sum.add_counts(series));
+        sum.times = SparseCounts::sum(many.map(|series| &series.times));
+        sum
     }
 
     /// Returns the arithmetic mean of the response times in nanoseconds; `None` without a time.

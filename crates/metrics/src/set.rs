@@ -66,9 +66,7 @@ impl SeriesSet {
 
     /// Returns the sum of all series.
     pub fn total(&self) -> Series {
-        let mut total = Series::default();
-        self.series.values().for_each(|series| total.merge(series));
-        total
+        Series::sum(self.series.values())
     }
 
     /// Adds a series; if its key is new and there is no room, to the overflow's series.

@@ -5,36 +5,63 @@
 //! distance from the bucket before, and the count. That is two or three bytes for each bucket.
 
 use integer_encoding::VarInt;
+use std::ops::Range;
 
 /// The longest time that has its own bucket, in nanoseconds: an hour. Longer times count as an
 /// hour.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
+/// The most numbers that one change of a pair writes.
+const MOST_WRITTEN: usize = 3;
+/// The most bytes of a number of variable length.
+const LONGEST_NUMBER: usize = 10;
+
 /// The number of times in each bucket; empty buckets are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SparseCounts(Vec<u8>);
+pub struct SparseCounts {
+    bytes: Vec<u8>,
+    /// The sum of the counts.
+    len: u64,
+}
 
 impl SparseCounts {
     /// Creates counts from pairs in the order of their buckets; a bucket may occur several times.
     pub fn from_counts(counts: impl Iterator<Item = (u32, u64)>) -> SparseCounts {
-        let mut bytes = Vec::new();
+        let mut sparse = SparseCounts::default();
         let mut counts = counts.peekable();
         let mut before = 0;
         while let Some((bucket, mut count)) = counts.next() {
             while let Some((_, more)) = counts.next_if(|next| next.0 == bucket) {
                 count = count.saturating_add(more);
             }
-            append(&mut bytes, u64::from(bucket - before));
-            append(&mut bytes, count);
+            append(&mut sparse.bytes, u64::from(bucket - before));
+            append(&mut sparse.bytes, count);
+            sparse.len = sparse.len.saturating_add(count);
             before = bucket;
         }
-        bytes.shrink_to_fit();
-        SparseCounts(bytes)
+        sparse.bytes.shrink_to_fit();
+        sparse
+    }
+
+    /// Returns the sum of many counts, whose buckets have the same width.
+    pub fn sum<'a>(many: impl Iterator<Item = &'a SparseCounts>) -> SparseCounts {
+        let mut sums: Vec<u64> = Vec::new();
+        for one in many {
+            for (bucket, count) in one.counts() {
+                let index = bucket as usize;
+                if sums.len() <= index {
+                    sums.resize(index + 1, 0);
+                }
+                sums[index] = sums[index].saturating_add(count);
+            }
+        }
+        let sums = (0..).zip(sums);
+        SparseCounts::from_counts(sums.filter(|(_, count)| *count > 0))
     }
 
     /// Returns the buckets in their order, each with its count.
     pub fn counts(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        let mut rest = &self.0[..];
+        let mut rest = &self.bytes[..];
         let mut bucket = 0;
         std::iter::from_fn(move || {
             bucket += take(&mut rest)? as u32;
@@ -44,9 +71,16 @@ impl SparseCounts {
 
     /// Adds other counts; both must have buckets of the same width.
     pub fn merge(&mut self, other: &SparseCounts) {
-        if other.0.is_empty() {
-            return;
+        if self.bytes.is_empty() {
+            self.clone_from(other);
+        } else if other.bytes.len() < self.bytes.len() / 8 {
+            self.merge_few(other);
+        } else if !other.bytes.is_empty() {
+            self.merge_many(other);
         }
+    }
+
+    fn merge_many(&mut self, other: &SparseCounts) {
         let before = std::mem::take(self);
         let (mut ours, mut theirs) = (before.counts().peekable(), other.counts().peekable());
         let both = std::iter::from_fn(|| match (ours.peek(), theirs.peek()) {
@@ -57,9 +91,42 @@ impl SparseCounts {
         *self = SparseCounts::from_counts(both);
     }
 
+    /// Adds few counts to many: pairs are changed or inserted where they are, and the others are
+    /// not written again.
+    fn merge_few(&mut self, other: &SparseCounts) {
+        let (mut at, mut before) = (0, 0);
+        for (bucket, count) in other.counts() {
+            let found = loop {
+                match Pair::at(&self.bytes, at) {
+                    Some(pair) if before + pair.step < bucket => {
+                        before += pair.step;
+                        at = pair.end;
+                    }
+                    found => break found,
+                }
+            };
+            let step = u64::from(bucket - before);
+            match found {
+                Some(pair) if before + pair.step == bucket => {
+                    let sum = pair.count.saturating_add(count);
+                    replace(&mut self.bytes, pair.count_at..pair.end, &[sum]);
+                }
+                Some(pair) => {
+                    let rest = u64::from(before + pair.step - bucket);
+                    replace(&mut self.bytes, at..pair.count_at, &[step, count, rest]);
+                }
+                None => {
+                    let end = self.bytes.len();
+                    replace(&mut self.bytes, end..end, &[step, count]);
+                }
+            }
+        }
+        self.len = self.len.saturating_add(other.len);
+    }
+
     /// Returns the number of times.
     pub fn len(&self) -> u64 {
-        self.counts().map(|(_, count)| count).sum()
+        self.len
     }
 
     /// Returns the number of times in this bucket and those below it.
@@ -70,13 +137,33 @@ impl SparseCounts {
 
     /// True if there is no time.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.bytes.is_empty()
     }
 
     /// Returns the bucket of the time that `percentile` (0 to 100) percent of all do not exceed:
     /// that of rank ⌈n · percentile / 100⌉, at least 1. `None` without a time.
     pub fn bucket_of_rank(&self, percentile: f64) -> Option<u32> {
-        self.bucket_at(SparseCounts::rank(percentile, self.len()))
+        let [bucket] = self.buckets_of_ranks([percentile]);
+        bucket
+    }
+
+    /// Returns the same as [`bucket_of_rank`](Self::bucket_of_rank) for each of several
+    /// percentiles, which must rise.
+    pub fn buckets_of_ranks<const N: usize>(&self, percentiles: [f64; N]) -> [Option<u32>; N] {
+        debug_assert!(percentiles.is_sorted(), "percentiles are given in order");
+        let ranks = percentiles.map(|percentile| SparseCounts::rank(percentile, self.len));
+        let (mut buckets, mut passed, mut found) = ([None; N], 0_u64, 0);
+        for (bucket, count) in self.counts() {
+            passed = passed.saturating_add(count);
+            while found < N && passed >= ranks[found] {
+                buckets[found] = Some(bucket);
+                found += 1;
+            }
+            if found == N {
+                break;
+            }
+        }
+        buckets
     }
 
     /// Returns the rank of `percentile` (0 to 100) among `count` times.
@@ -87,19 +174,9 @@ impl SparseCounts {
         (exact * (1.0 - ROUNDING)).ceil().max(1.0) as u64
     }
 
-    /// Returns the bucket of the time of this rank, from 1; `None` if there are fewer times.
-    pub(crate) fn bucket_at(&self, rank: u64) -> Option<u32> {
-        let mut passed = 0;
-        let reached = |(bucket, count)| {
-            passed += count;
-            (passed >= rank).then_some(bucket)
-        };
-        self.counts().find_map(reached)
-    }
-
     /// Returns the counts as bytes, for files.
     pub fn bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes
     }
 
     /// Reads counts from the bytes of a file; `None` if these are not valid counts with buckets up
@@ -116,18 +193,75 @@ impl SparseCounts {
             }
             is_first = false;
         }
-        Some(SparseCounts(bytes.to_vec()))
+        Some(SparseCounts {
+            bytes: bytes.to_vec(),
+            len: sum,
+        })
     }
 }
 
+/// A pair within the bytes of counts.
+struct Pair {
+    /// The distance from the bucket before.
+    step: u32,
+    count: u64,
+    /// The index of the first byte of the count, and of the byte after it.
+    count_at: usize,
+    end: usize,
+}
+
+impl Pair {
+    /// Returns the pair that begins at this byte; `None` at the end.
+    #[inline]
+    fn at(bytes: &[u8], at: usize) -> Option<Pair> {
+        let mut rest = bytes.get(at..)?;
+        let step = take(&mut rest)? as u32;
+        let count_at = bytes.len() - rest.len();
+        let count = take(&mut rest)?;
+        Some(Pair {
+            step,
+            count,
+            count_at,
+            end: bytes.len() - rest.len(),
+        })
+    }
+}
+
+/// Replaces some bytes by at most [`MOST_WRITTEN`] numbers. Room is made for these alone: there are
+/// many counts, and most of them have had each of their buckets after a while.
+fn replace(bytes: &mut Vec<u8>, range: Range<usize>, numbers: &[u64]) {
+    let mut encoded = [0; MOST_WRITTEN * LONGEST_NUMBER];
+    let mut length = 0;
+    for number in numbers {
+        length += number.encode_var(&mut encoded[length..]);
+    }
+    let encoded = &encoded[..length];
+    if range.len() == length {
+        bytes[range].copy_from_slice(encoded);
+        return;
+    }
+    bytes.reserve_exact(length.saturating_sub(range.len()));
+    drop(bytes.splice(range, encoded.iter().copied()));
+}
+
 fn append(bytes: &mut Vec<u8>, number: u64) {
-    let mut encoded = [0; 10];
+    let mut encoded = [0; LONGEST_NUMBER];
     let length = number.encode_var(&mut encoded);
     bytes.extend_from_slice(&encoded[..length]);
 }
 
 /// Takes the next number from the front; `None` at the end.
+#[inline]
 fn take(bytes: &mut &[u8]) -> Option<u64> {
+    // Nearly all numbers have one byte.
+    if let [number @ 0..=127, rest @ ..] = *bytes {
+        *bytes = rest;
+        return Some(u64::from(*number));
+    }
+    take_long(bytes)
+}
+
+fn take_long(bytes: &mut &[u8]) -> Option<u64> {
     let (number, length) = u64::decode_var(bytes)?;
     *bytes = &bytes[length..];
     Some(number)
@@ -178,10 +312,48 @@ mod tests {
         ) {
             let mut sparse = SparseCounts::from_counts(counts.clone().into_iter());
             prop_assert_eq!(sparse.counts().collect::<BTreeMap<_, _>>(), counts.clone());
-            sparse.merge(&SparseCounts::from_counts(more.clone().into_iter()));
+            let more_sparse = SparseCounts::from_counts(more.clone().into_iter());
+            let at_once = SparseCounts::sum([&sparse, &more_sparse].into_iter());
+            sparse.merge(&more_sparse);
             let mut sum = counts;
             more.iter().for_each(|(bucket, count)| *sum.entry(*bucket).or_default() += count);
+            prop_assert_eq!(sparse.len(), sum.values().sum::<u64>());
             prop_assert_eq!(sparse.counts().collect::<BTreeMap<_, _>>(), sum);
+            prop_assert_eq!(sparse, at_once);
+        }
+
+        /// Few counts at a time are added where they belong, as the recorder adds its seconds.
+        #[test]
+        fn counts_that_come_by_and_by_are_those_that_come_at_once(
+            buckets in prop::collection::vec((0u32..300, 1..200_u64), 200..400),
+            few in 1..4_usize,
+        ) {
+            let mut sparse = SparseCounts::default();
+            let mut sum = BTreeMap::new();
+            for part in buckets.chunks(few) {
+                let mut part = part.to_vec();
+                part.sort_unstable();
+                part.iter().for_each(|(bucket, count)| *sum.entry(*bucket).or_default() += count);
+                sparse.merge(&SparseCounts::from_counts(part.into_iter()));
+            }
+            let at_once = SparseCounts::from_counts(sum.into_iter());
+            prop_assert_eq!(sparse.len(), at_once.len());
+            prop_assert_eq!(sparse, at_once);
+        }
+
+        #[test]
+        fn several_ranks_are_found_at_once(
+            counts in prop::collection::btree_map(0u32..7_000, 1..1_000_u64, 0..100),
+            mut percentiles in prop::array::uniform3(0.0..=100.0_f64),
+        ) {
+            percentiles.sort_unstable_by(f64::total_cmp);
+            let sparse = SparseCounts::from_counts(counts.into_iter());
+            let each = percentiles.map(|percentile| {
+                let rank = SparseCounts::rank(percentile, sparse.len());
+                let first = sparse.counts().find(|(bucket, _)| sparse.up_to(*bucket) >= rank);
+                first.map(|(bucket, _)| bucket)
+            });
+            prop_assert_eq!(sparse.buckets_of_ranks(percentiles), each);
         }
 
         #[test]

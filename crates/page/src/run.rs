@@ -51,6 +51,8 @@ pub struct RunPage {
     pub statuses: Vec<StatusRow>,
     /// Failures by kind.
     pub errors: Vec<ErrorRow>,
+    /// Responses that report errors, each as an example of its status; empty if they were not kept.
+    pub error_responses: Vec<ErrorResponseRow>,
     /// The names of the columns of times, in the order of each row's cells.
     pub time_columns: Vec<String>,
     /// The times of the parts of an exchange.
@@ -266,6 +268,26 @@ pub struct ErrorRow {
     pub example: String,
     /// The advice: what to do.
     pub advice: String,
+}
+
+/// A response that reports an error, as an example of all with its name and status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ErrorResponseRow {
+    /// The status.
+    pub status: u16,
+    /// True if a script rejected it, whatever its status.
+    pub is_rejected: bool,
+    /// The name; empty if all requests have the same.
+    pub name: String,
+    /// The number of responses with this name and status; of rejected ones with this name.
+    pub count: u64,
+    /// The formatted instant of its end.
+    pub at: String,
+    /// The beginning of its body as text; may be empty.
+    pub body: String,
+    /// True if the body was longer.
+    pub is_cut: bool,
 }
 
 /// The times of one part of the exchanges.

@@ -16,7 +16,8 @@
 //! - URLs, and the words that are read as such: `target.rs` (`among_words`); lists of them
 //!   `url_list.rs`, long ones `long_list.rs`
 //! - headers, bodies, forms: `request/header.rs`, `request/content.rs`, `form.rs`
-//! - what is masked in the record of a run: `secrets.rs`, `secrets/words.rs`
+//! - what is masked in the record of a run: `secrets.rs`, `secrets/words.rs`; in what servers wrote
+//!   `secrets/response.rs`
 //! - names, addresses, proxies: `connection/naming.rs`, `connection/connect_to.rs`,
 //!   `connection/proxy.rs`, those of the environment `connection/environment_proxies.rs`
 //! - think time: `think.rs`
@@ -65,7 +66,7 @@ pub use request::{
 };
 pub use scenario::{LateArrivals, Part, SCENARIO_TAG, Scenario, spread_by_weight};
 pub use script::Script;
-pub use secrets::{MASKED, is_secret_name, mask_line, mask_words};
+pub use secrets::{MASKED, is_secret_name, mask_line, mask_response, mask_words};
 pub use target::{BaseUrl, Credentials, Target, TargetProblem};
 pub use think::Think;
 pub use until::Until;

@@ -3,8 +3,10 @@
 //! A run needs its passwords only while it sends. All records of a run (saved runs, JSON,
 //! databases, pages) are made from the plan without them.
 
+mod response;
 mod words;
 
+pub use response::mask_response;
 pub use words::{mask_line, mask_words};
 
 use crate::{Body, Credentials, Header, Plan, Request};
@@ -84,6 +86,37 @@ impl Plan {
         let scenarios = self.scenarios.iter_mut();
         let requests = scenarios.flat_map(|scenario| &mut scenario.requests);
         requests.chain(&mut self.requests)
+    }
+
+    /// Returns the secrets that a server knows from the plan's requests, and may repeat in what it
+    /// answers: the texts in [`Plan::secrets`], values of header fields that are secret by name,
+    /// the password of digest challenges.
+    pub fn told_secrets(&self) -> Vec<String> {
+        let scenarios = self.scenarios.iter();
+        let requests = scenarios.flat_map(|scenario| &scenario.requests);
+        let headers = requests.chain(&self.requests).flat_map(|one| &one.headers);
+        let values = headers
+            .filter(|header| is_secret_name(&header.name))
+            // Of `Bearer abc` a server repeats the token alone.
+            .flat_map(|header| {
+                [
+                    Some(&*header.value),
+                    header.value.split_once(' ').map(|two| two.1),
+                ]
+            })
+            .flatten()
+            .map(str::to_owned);
+        let clients = self.scenarios.iter().map(|scenario| &scenario.client);
+        let clients = clients.chain([&self.client]);
+        let passwords = clients.filter_map(|client| client.digest.as_ref());
+        let passwords = passwords.map(|credentials| credentials.user_and_password().1);
+        let all = values.chain(passwords).chain(self.secrets.iter().cloned());
+        let mut all: Vec<String> = all.filter(|secret| !secret.trim().is_empty()).collect();
+        all.sort_unstable();
+        all.dedup();
+        // The longest first, or what is left of one would be shown.
+        all.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        all
     }
 
     /// Masks the plan's secrets: the values of header fields that are secret by name, passwords,

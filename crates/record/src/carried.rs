@@ -12,6 +12,7 @@ mod bits;
 mod counts;
 mod distribution;
 mod error;
+mod error_responses;
 mod metrics;
 mod names;
 mod series;
@@ -25,6 +26,7 @@ pub use names::{CarriedNames, KnownNames, SentNames};
 pub use unfinished::CarriedUnfinished;
 
 pub(crate) use self::counts::PackedCounts;
+use self::error_responses::CarriedErrorResponses;
 use self::metrics::CarriedMetrics;
 use self::series::CarriedSeries;
 use self::times::CarriedTimes;
@@ -50,6 +52,7 @@ pub struct CarriedSnapshot {
     series: CarriedSeries,
     metrics: CarriedMetrics,
     traced: CarriedTraced,
+    error_responses: CarriedErrorResponses,
 }
 
 impl CarriedSnapshot {
@@ -73,6 +76,7 @@ impl CarriedSnapshot {
             series: CarriedSeries::of(&snapshot.series, names),
             metrics: CarriedMetrics::of(&snapshot.metrics, names),
             traced: CarriedTraced::of(&snapshot.traced, names),
+            error_responses: CarriedErrorResponses::of(&snapshot.error_responses, names),
         }
     }
 
@@ -99,6 +103,7 @@ impl CarriedSnapshot {
             series: self.series.set(names)?,
             metrics: self.metrics.set(names)?,
             traced: self.traced.traced(names)?,
+            error_responses: self.error_responses.responses(names)?,
         })
     }
 }

@@ -165,6 +165,7 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
         series: interval.series.clone(),
         metrics: interval.metrics.clone(),
         traced: interval.traced.clone(),
+        error_responses: interval.error_responses.clone(),
         workers: workers
             .map(|(worker, times)| (*worker, bare(times)))
             .collect(),

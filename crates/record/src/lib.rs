@@ -44,6 +44,7 @@
 //! - the requests of one name: `named.rs`, the busiest over time `name_history.rs`; metrics of
 //!   scripts `saved/metrics.rs`
 //! - the slowest requests with their traces: `traced.rs`, `saved/traced.rs`
+//! - responses that report errors: `error_response.rs`, `saved/error_responses.rs`
 //! - the beginning that figures leave out: `transient.rs`, `interval_archive.rs`
 //! - what is recorded of the generator and its machine: `worker_times.rs`, `arrivals.rs`,
 //!   `host_counters.rs`, `environment.rs`, `floor.rs`
@@ -62,6 +63,7 @@ mod declared;
 mod distribution;
 mod environment;
 mod error;
+mod error_response;
 mod exchange;
 mod floor;
 mod format;
@@ -102,6 +104,7 @@ pub use declared::DeclaredCheck;
 pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::{Environment, TcpSettings};
 pub use error::{DecodeError, Error, LineError};
+pub use error_response::{ErrorResponse, ErrorResponses, MOST_ERROR_RESPONSES};
 pub use exchange::{ErrorKind, Exchange, Outcome, Split};
 pub use floor::Floor;
 pub use format::{FORMAT_VERSION, counts_alike};

@@ -7,10 +7,11 @@
 mod bucket_counts;
 
 use self::bucket_counts::BucketCounts;
+use crate::error_response::ErrorRecorder;
 use crate::traced::TraceRecorder;
 use crate::{
-    Arrivals, Counts, ErrorKind, Exchange, Failures, Outcome, Snapshot, Split, Times, Trace,
-    TracedRequest, Workers,
+    Arrivals, Counts, ErrorKind, ErrorResponse, Exchange, Failures, Outcome, Snapshot, Split,
+    Times, Trace, TracedRequest, Workers,
 };
 use loadline_metrics::{
     CustomRecorder, Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable,
@@ -104,6 +105,8 @@ pub struct Recorder {
     metrics: Option<SharedMetrics>,
     /// The slowest requests of the current interval that carried a sampled trace.
     traced: TraceRecorder,
+    /// The responses that report errors, if these are kept.
+    error_responses: ErrorRecorder,
 }
 
 impl Recorder {
@@ -125,6 +128,7 @@ impl Recorder {
             series: None,
             metrics: None,
             traced: TraceRecorder::default(),
+            error_responses: ErrorRecorder::default(),
         }
     }
 
@@ -228,6 +232,17 @@ impl Recorder {
             };
             self.traced.add(id, request);
         }
+    }
+
+    /// True if a response of this series that ends at this instant, in nanoseconds from the run's
+    /// start, is one of those whose bodies are kept as examples of their status.
+    pub fn takes_error_response(&self, id: SeriesId, status: u16, end_ns: u64) -> bool {
+        self.error_responses.takes(id, status, end_ns)
+    }
+
+    /// Keeps a response of this series as an example of its status, if it is to be kept.
+    pub fn error_response(&mut self, id: SeriesId, response: ErrorResponse) {
+        self.error_responses.add(id, response);
     }
 
     /// Records the time from the intended start of an iteration of several requests to its last
@@ -413,6 +428,7 @@ impl Recorder {
                 .map(|metrics| lock(metrics).take())
                 .unwrap_or_default(),
             traced: self.traced.take(|id| Some(self.series.as_ref()?.key(id))),
+            error_responses: (self.error_responses).take(|id| Some(self.series.as_ref()?.key(id))),
         };
         self.usual.fill_in(&mut snapshot.times);
         if self.model == Model::Closed {

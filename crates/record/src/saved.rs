@@ -9,6 +9,7 @@
 
 mod differences;
 mod encoding;
+mod error_responses;
 mod follow;
 mod header;
 mod line;

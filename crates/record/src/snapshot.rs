@@ -3,7 +3,7 @@
 //! Snapshots add up in two ways, both without loss: [`Snapshot::merge`] with another worker's of
 //! the same interval, [`Snapshot::append`] with the next interval's.
 
-use crate::{Arrivals, Distribution, ErrorKind, Traced, Workers};
+use crate::{Arrivals, Distribution, ErrorKind, ErrorResponses, Traced, Workers};
 use loadline_metrics::{CustomMetrics, SeriesSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub struct Snapshot {
     pub metrics: CustomMetrics,
     /// The slowest requests that carried a sampled trace.
     pub traced: Traced,
+    /// Responses that report errors, if these are kept.
+    pub error_responses: ErrorResponses,
 }
 
 /// The counts of an interval.
@@ -263,6 +265,7 @@ impl Snapshot {
         self.series.merge(&other.series);
         self.metrics.merge(&other.metrics);
         self.traced.merge(&other.traced);
+        self.error_responses.merge(&other.error_responses);
         for (&worker, times) in &other.workers {
             self.workers.entry(worker).or_default().add(times);
         }

@@ -5,6 +5,7 @@
 
 mod comparison;
 mod distribution;
+mod error_responses;
 mod generator;
 mod judgement;
 mod metrics;

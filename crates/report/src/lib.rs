@@ -37,6 +37,7 @@ mod closing;
 mod comparison;
 mod confidence;
 mod csv;
+mod error_responses;
 mod history;
 mod job;
 mod json;

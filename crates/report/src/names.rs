@@ -5,33 +5,35 @@ use loadline_metrics::{Key, Series, SeriesSet};
 use loadline_plan::SCENARIO_TAG;
 use loadline_units as units;
 use loadline_verdict::samples_needed;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The label of the series of all requests of a scenario together.
 pub(crate) const ALL: &str = "(all)";
 
 /// The series, and for each scenario that has several of them what they are together.
-pub(crate) fn with_scenarios(series: &SeriesSet) -> SeriesSet {
-    let mut scenarios: BTreeMap<&str, (usize, Series)> = BTreeMap::new();
-    let mut all = SeriesSet::default();
+pub(crate) fn with_scenarios(series: &SeriesSet) -> Cow<'_, SeriesSet> {
+    let mut scenarios: BTreeMap<&str, Vec<&Series>> = BTreeMap::new();
     for (key, own) in series.iter() {
-        all.add(key, own);
         let mut tags = key.tags();
         if let Some((_, name)) = tags.find(|(tag, _)| *tag == SCENARIO_TAG) {
-            let (count, sum) = scenarios.entry(name).or_default();
-            *count += 1;
-            sum.merge(own);
+            scenarios.entry(name).or_default().push(own);
         }
     }
-    for (name, (count, sum)) in scenarios {
+    scenarios.retain(|_, own| own.len() > 1);
+    if scenarios.is_empty() {
+        return Cow::Borrowed(series);
+    }
+    // A set without a bound: what scenarios are together is in addition to the names.
+    let mut all = SeriesSet::default();
+    series.iter().for_each(|(key, own)| all.add(key, own));
+    for (name, own) in scenarios {
         let tags = [(SCENARIO_TAG.to_owned(), name.to_owned())].into();
-        if let Ok(key) = Key::tagged(ALL, tags)
-            && count > 1
-        {
-            all.add(&key, &sum);
+        if let Ok(key) = Key::tagged(ALL, tags) {
+            all.add(&key, &Series::sum(own.into_iter()));
         }
     }
-    all
+    Cow::Owned(all)
 }
 
 /// Returns the label of each series: its key, without the scheme and host if all of several have
@@ -62,9 +64,23 @@ fn origin(key: &str) -> Option<&str> {
 /// A percentile of a name's response times in nanoseconds, where there are enough samples for it:
 /// by the rule of those of the whole run.
 pub(crate) fn percentile_ns(series: &Series, percentile: f64) -> Option<u64> {
-    let is_sampled = series.times.len() >= samples_needed(percentile);
-    let found = is_sampled.then(|| series.percentile_ns(percentile));
-    found.flatten()
+    let [found] = percentiles_ns(series, [percentile]);
+    found
+}
+
+/// Several percentiles, as [`percentile_ns`] is one; they must rise.
+pub(crate) fn percentiles_ns<const N: usize>(
+    series: &Series,
+    percentiles: [f64; N],
+) -> [Option<u64>; N] {
+    let count = series.times.len();
+    let mut found = series.percentiles_ns(percentiles);
+    for (found, percentile) in found.iter_mut().zip(percentiles) {
+        if count < samples_needed(percentile) {
+            *found = None;
+        }
+    }
+    found
 }
 
 /// The text in place of a percentile with too few samples.

@@ -113,6 +113,7 @@ fn page_with(
         metric_notes: metrics::left_out(summary).into_iter().collect(),
         statuses: tables::statuses(&summary.total),
         errors: tables::errors(summary),
+        error_responses: tables::error_responses(summary),
         time_columns: tables::time_columns(),
         times: tables::times(summary),
         time_notes: tables::time_notes(summary),

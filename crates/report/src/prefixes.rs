@@ -13,7 +13,8 @@ const DEEPEST: usize = 8;
 /// Returns the prefixes that groups of these names have in common, in their order: each is cut
 /// after a `/` or `::`, and stands for at least two names. There are none if no two groups differ.
 pub(crate) fn prefixes<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let depths = (1..=DEEPEST).map(|depth| Folded::at(names, depth));
+    let cut: Vec<(&str, Vec<usize>)> = names.iter().map(|name| (*name, cuts(name))).collect();
+    let depths = (1..=DEEPEST).map(|depth| Folded::at(&cut, depth));
     let useful = depths.filter(|folded| folded.groups.len() > 1);
     let best = useful.min_by_key(Folded::longest_list);
     best.map_or_else(Vec::new, |folded| folded.groups.into_keys().collect())
@@ -28,9 +29,11 @@ struct Folded<'a> {
 }
 
 impl<'a> Folded<'a> {
-    fn at(names: &[&'a str], depth: usize) -> Folded<'a> {
+    /// Folds names, each with the places at which it can be cut.
+    fn at(names: &[(&'a str, Vec<usize>)], depth: usize) -> Folded<'a> {
         let mut groups = BTreeMap::new();
-        let prefixes = names.iter().filter_map(|name| prefix(name, depth));
+        let prefix = |(name, cuts): &(&'a str, Vec<usize>)| Some(&name[..*cuts.get(depth - 1)?]);
+        let prefixes = names.iter().filter_map(prefix);
         prefixes.for_each(|prefix| *groups.entry(prefix).or_insert(0) += 1);
         groups.retain(|_, count| *count > 1);
         let grouped: usize = groups.values().sum();
@@ -46,20 +49,25 @@ impl<'a> Folded<'a> {
     }
 }
 
-/// Returns the first so many parts of a name, with what separates them; `None` if it has no more
-/// than these.
-fn prefix(name: &str, depth: usize) -> Option<&str> {
+/// Returns the ends of the first parts of a name, each with what separates it from the next one.
+fn cuts(name: &str) -> Vec<usize> {
     // The address of a URL, and the colons before the first group of k6, are no parts.
     let begin = name.find("://").map_or(0, |at| at + 3);
     let begin = begin.max(if name.starts_with("::") { 2 } else { 0 });
-    let mut end = begin;
-    for _ in 0..depth {
-        let rest = &name[end..];
-        let slash = rest.find('/').map(|at| at + 1);
-        let colons = rest.find("::").map(|at| at + 2);
-        end += slash.into_iter().chain(colons).min()?;
+    let bytes = name.as_bytes();
+    let (mut ends, mut at) = (Vec::new(), begin);
+    while at < bytes.len() && ends.len() < DEEPEST {
+        let length = match &bytes[at..] {
+            [b'/', ..] => 1,
+            [b':', b':', ..] => 2,
+            _ => 0,
+        };
+        at += length.max(1);
+        if length > 0 && at < bytes.len() {
+            ends.push(at);
+        }
     }
-    (end < name.len()).then(|| &name[..end])
+    ends
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use loadline_record::watched::{
     Watched, WatchedHost, WatchedTree, Why,
 };
 use loadline_record::{
-    Dial, Ended, ErrorKind, Exchange, Outcome, Snapshot, Summary, Trace, Traced, TracedRequest,
-    Transient,
+    Dial, Ended, ErrorKind, ErrorResponse, ErrorResponses, Exchange, Outcome, Snapshot, Summary,
+    Trace, Traced, TracedRequest, Transient,
 };
 use loadline_verdict::{CheckResult, RunResult};
 use recording::{Dice, Run};
@@ -106,6 +106,30 @@ pub(crate) fn traced() -> Summary {
     });
     let mut summary = named();
     summary.total.traced = Traced::of_requests(requests.collect());
+    summary
+}
+
+/// A run of two names whose error responses were kept.
+pub(crate) fn with_bodies() -> Summary {
+    let mut summary = named();
+    let response = |status, end_ns, body: &str| ErrorResponse {
+        end_ns,
+        status,
+        body: body.to_owned(),
+        is_cut: status == 500,
+    };
+    let key = |name: &str| Some(Key::new(name).unwrap());
+    summary.total.error_responses = ErrorResponses::of_responses(vec![
+        (
+            key("login"),
+            response(401, 20 * MS, "{\"error\":\"expired\"}"),
+        ),
+        (key("login"), response(200, 30 * MS, "no basket")),
+        (
+            key("GET /articles"),
+            response(500, 50 * MS, "<h1>out of\nmemory</h1>"),
+        ),
+    ]);
     summary
 }
 

@@ -94,8 +94,9 @@ pub trait Observer {
 pub struct Wants {
     /// True for each exchange that ends.
     pub exchanges: bool,
-    /// True for the slowest requests of each interval in the [`News`].
-    pub slow: bool,
+    /// True for evidence of what went wrong: the slowest requests of each interval in the
+    /// [`News`], and the bodies of error responses in its record.
+    pub evidence: bool,
     /// True for [`News`]. Nothing is copied for them while no observer wants them.
     pub news: bool,
     /// The time without events after which [`idle`](Observer::idle) is called; `None` leaves it to
@@ -108,14 +109,15 @@ impl Wants {
     pub fn detail(self) -> Detail {
         Detail {
             exchanges: self.exchanges,
-            slow: self.slow,
+            slow: self.evidence,
+            error_bodies: self.evidence,
         }
     }
 
     fn and(self, other: Wants) -> Wants {
         Wants {
             exchanges: self.exchanges || other.exchanges,
-            slow: self.slow || other.slow,
+            evidence: self.evidence || other.evidence,
             news: self.news || other.news,
             idle_after: match (self.idle_after, other.idle_after) {
                 (Some(one), Some(other)) => Some(one.min(other)),

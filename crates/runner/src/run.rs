@@ -13,7 +13,7 @@ use crate::workload::Workload;
 use loadline_cluster::Newcomer;
 use loadline_engine::{AnyTally, Change, EndReason, Event};
 use loadline_metrics::CustomMetrics;
-use loadline_plan::{Plan, Shape};
+use loadline_plan::{Plan, Shape, mask_response};
 use loadline_reactor::{Address, raise_open_files};
 use loadline_record::{
     Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Model, Note,
@@ -151,6 +151,7 @@ fn attached(
         slow: Vec::new(),
         newsroom,
         archive: plan.settle.then(IntervalArchive::default),
+        secrets: plan.secrets.clone(),
         summary: Summary::new(header),
         host_before: host_counters(),
         warm_at: (!plan.warmup.is_zero()).then(|| Instant::now() + plan.warmup),
@@ -256,6 +257,8 @@ struct Conductor<'a> {
     newsroom: Option<Newsroom>,
     /// The intervals so far, if the transient of the run is to be cut.
     archive: Option<IntervalArchive>,
+    /// The texts that the plan calls secret.
+    secrets: Vec<String>,
 }
 
 impl Conductor<'_> {
@@ -315,7 +318,12 @@ impl Conductor<'_> {
         }
     }
 
-    fn interval(&mut self, snapshot: Box<Snapshot>) {
+    fn interval(&mut self, mut snapshot: Box<Snapshot>) {
+        if !self.secrets.is_empty() {
+            // Processes and agents do not know them.
+            let responses = &mut snapshot.error_responses;
+            responses.map_bodies(|body| mask_response(body, &self.secrets));
+        }
         let watching = self.watching.as_mut().filter(|_| !snapshot.drain);
         let watched = watching.map(Watching::look);
         self.summary.observe(&snapshot);

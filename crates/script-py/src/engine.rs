@@ -234,11 +234,16 @@ impl Engine {
     ) -> PyResult<Engine> {
         let mut plan = plan_of_processes(share.of, shape);
         plan.connection.tls.cacert = authorities(py);
+        // What is recorded shows what errors say; a test that is not has nowhere to show it.
+        let detail = Detail {
+            error_bodies: pending.is_some(),
+            ..Detail::default()
+        };
         let launches = [Launch::scenario(move |_| Hosting {
             pending: pending.clone(),
         })];
         let refused = |error: &dyn std::fmt::Display| PyRuntimeError::new_err(error.to_string());
-        let mut worker = DrivenWorker::prepare(&plan, Detail::default(), &launches, share.worker)
+        let mut worker = DrivenWorker::prepare(&plan, detail, &launches, share.worker)
             .map_err(|error| refused(&error))?;
         let begin_ns = share.begin_ns.unwrap_or_else(monotonic_ns);
         let inlet = listen(&plan, worker.ready().clone(), begin_ns)?;

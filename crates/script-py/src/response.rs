@@ -193,7 +193,9 @@ fn reject(py: Python<'_>, made: &Made) -> PyResult<()> {
     if engine.is_recorded() {
         let client = made.client.bind(py);
         let session = client.as_super().get().session(&engine);
-        session.requester.reject(made.series, status);
+        session
+            .requester
+            .reject(made.series, status, &made.fetched.body);
     }
     Ok(())
 }

@@ -671,6 +671,39 @@ pacing: string | null,
 floor?: Floor, };
 
 /**
+ * A response that reports an error: the first one with its name and status.
+ */
+export type ErrorResponse = { 
+/**
+ * The status. One below 400 was rejected by a script.
+ */
+status: number, 
+/**
+ * The number of responses with this name and status; of rejected ones with this name.
+ */
+count: number, 
+/**
+ * The end of the response, from the begin of the measured part.
+ */
+end_s: Seconds, 
+/**
+ * The beginning of the body as text, decoded, at most 2 048 bytes; secrets are masked.
+ */
+body: string, 
+/**
+ * True if the body was longer.
+ */
+is_cut: boolean, 
+/**
+ * The name of the request; absent if all requests have the same.
+ */
+name?: string, 
+/**
+ * The tags of the name.
+ */
+tags?: { [key in string]: string }, };
+
+/**
  * Failures of one kind.
  */
 export type Failures = { 
@@ -2106,6 +2139,12 @@ statuses: { [key in number]: number },
  * Failures by kind.
  */
 errors: { [key in string]: Failures }, 
+/**
+ * Responses that report errors by their status, or that a script rejected: the first one of
+ * each name and status, the most severe statuses first, at most 20. Absent if there are none,
+ * or if they were not kept: they are kept for the live page (`--web`), and of locustfiles.
+ */
+error_responses?: Array<ErrorResponse>, 
 /**
  * The requests by name, the name with the most requests first; absent if all have one name.
  */

@@ -255,6 +255,39 @@ title: string,
 unit: Unit, };
 
 /**
+ * A response that reports an error, as an example of all with its name and status.
+ */
+export type ErrorResponseRow = { 
+/**
+ * The status.
+ */
+status: number, 
+/**
+ * True if a script rejected it, whatever its status.
+ */
+is_rejected: boolean, 
+/**
+ * The name; empty if all requests have the same.
+ */
+name: string, 
+/**
+ * The number of responses with this name and status; of rejected ones with this name.
+ */
+count: number, 
+/**
+ * The formatted instant of its end.
+ */
+at: string, 
+/**
+ * The beginning of its body as text; may be empty.
+ */
+body: string, 
+/**
+ * True if the body was longer.
+ */
+is_cut: boolean, };
+
+/**
  * Failures of one kind.
  */
 export type ErrorRow = { 
@@ -630,6 +663,10 @@ statuses: Array<StatusRow>,
  * Failures by kind.
  */
 errors: Array<ErrorRow>, 
+/**
+ * Responses that report errors, each as an example of its status; empty if they were not kept.
+ */
+error_responses: Array<ErrorResponseRow>, 
 /**
  * The names of the columns of times, in the order of each row's cells.
  */

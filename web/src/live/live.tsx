@@ -11,6 +11,7 @@ import { RunBody, RunReport } from "../run/run";
 import { SearchReport } from "../search/search";
 import { Drop, type Taken } from "../drop";
 import { Content } from "../report";
+import { Announced } from "./announce";
 import { ask, send } from "./ask";
 import { ChecksSoFar } from "./checks";
 import { useBaseline, useBaselinePage, withBaseline } from "./baseline";
@@ -51,6 +52,7 @@ export function Live({ version }: { version: string }) {
             <p class="load">The load has not begun: connections are opened.</p>
           )
         )}
+        {state && <Announced phase={phaseOf(state)} state={state} />}
       </main>
       <footer>Loadline {version}, live.</footer>
     </Frame>

@@ -10,6 +10,7 @@ import { Course } from "./notes";
 import { Resources } from "./resources";
 import {
   Checks,
+  ErrorResponses,
   Errors,
   Facts,
   Metrics,
@@ -71,6 +72,7 @@ export function RunBody({ page }: { page: RunPage }) {
         <Statuses rows={page.statuses} />
         <Errors rows={page.errors} />
       </div>
+      <ErrorResponses rows={page.error_responses} />
       <Added added={page.added} />
       <Resources page={page} />
       <section>

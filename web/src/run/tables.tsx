@@ -3,6 +3,7 @@
 import { count, figure } from "../format";
 import type {
   CheckRow,
+  ErrorResponseRow,
   ErrorRow,
   Fact,
   MetricRow,
@@ -346,5 +347,68 @@ export function Errors({ rows }: { rows: ErrorRow[] }) {
         </table>
       </Scroll>
     </section>
+  );
+}
+
+/** What servers answered with error statuses: an example of each name and status. */
+export function ErrorResponses({ rows }: { rows: ErrorResponseRow[] }) {
+  if (rows.length === 0) return null;
+  const isNamed = rows.some((row) => row.name !== "");
+  return (
+    <section>
+      <h2>Error responses</h2>
+      <p class="hint kept">The first response of each status, with the beginning of its body.</p>
+      <Scroll>
+        <table class="bodies">
+          <caption class="unseen">An example of each error status</caption>
+          <thead>
+            <tr>
+              <th scope="col">Status</th>
+              <th scope="col" class="number">
+                Answers
+              </th>
+              {isNamed && <th scope="col">Name</th>}
+              <th scope="col" class="number">
+                First at
+              </th>
+              <th scope="col">Body</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={`${row.status} ${row.name}`}>
+                <th scope="row" class="bad">
+                  {row.status}
+                  {row.is_rejected && " rejected"}
+                </th>
+                <td class="number">{count(row.count)}</td>
+                {isNamed && <td>{row.name}</td>}
+                <td class="number">{row.at}</td>
+                <td>
+                  {row.body ? <Body text={row.body + (row.is_cut ? " …" : "")} /> : "no body"}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  );
+}
+
+/** The longest body that is shown without being opened, in letters. */
+const SHORT = 120;
+
+/** A body: a long one is opened by a press. */
+function Body({ text }: { text: string }) {
+  if (text.length <= SHORT && !text.includes("\n")) return <code>{text}</code>;
+  const first = text.slice(0, SHORT).split("\n")[0];
+  return (
+    <details>
+      <summary>
+        <code>{first}</code>
+      </summary>
+      <pre>{text}</pre>
+    </details>
   );
 }

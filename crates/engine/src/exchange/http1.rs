@@ -46,7 +46,7 @@
 mod reading;
 mod sending;
 
-use super::in_flight::InFlightBatch;
+use super::in_flight::{CloseLook, InFlightBatch};
 use super::{CLOSE_WAIT_NS, end, is_over, let_others_run, refuse};
 use crate::account::{Account, SocketOf};
 use crate::batch::{Batch, Resend};
@@ -233,11 +233,28 @@ fn begin_attempt<'a, A: Account>(
     open.connection.set_deadline(in_flight.progress.deadline_ns);
     in_flight.attempt(open.connection.taken());
     in_flight.served_before = Some(open.served);
-    in_flight.is_sampled = in_flight.network().sampling.picks() && in_flight.may_be_split();
-    if in_flight.is_sampled {
+    in_flight.look = match in_flight.network().looks_closely {
+        true => look_closely(open, in_flight),
+        false => CloseLook::default(),
+    };
+    &in_flight.batch.bytes[in_flight.offset()..]
+}
+
+/// Decides what is to be seen of the attempt.
+#[cold]
+fn look_closely<A: Account>(
+    open: &OpenConnection<A::Host>,
+    in_flight: &InFlightBatch<'_, A>,
+) -> CloseLook {
+    let network = in_flight.network();
+    let splits = network.sampling.picks() && in_flight.may_be_split();
+    if splits {
         open.connection.stamp_next_send();
     }
-    &in_flight.batch.bytes[in_flight.offset()..]
+    CloseLook {
+        splits,
+        keeps_bodies: network.error_bodies.is_some(),
+    }
 }
 
 /// Counts all bytes as sent, and prepares the parser for the responses.

@@ -37,6 +37,7 @@ use super::in_flight::{self, InFlightBatch};
 use super::{is_over, let_others_run, refuse};
 use crate::account::Account;
 use crate::batch::Batch;
+use crate::error_bodies::Body;
 use crate::failure::{Broken, Failure};
 use crate::http2::{EndedStream, Http2Connection, Stream, StreamEnd};
 use crate::observer::{Answer, Carrier, Observer};
@@ -191,6 +192,14 @@ fn end<A: Account, O: Observer>(
         });
     }
     let end_ns = ended_stream.at_ns.max(in_flight.begun.at_ns);
+    let bodies = &in_flight.network().error_bodies;
+    if let (Some(received), Some(_)) = (&ended_stream.received, bodies) {
+        in_flight.keep_error_body(ended.status, end_ns, ended.body_len, |_| {
+            let mut body = Body::default();
+            received.show(&mut body);
+            body
+        });
+    }
     let ending = in_flight::ExchangeEnd {
         end_ns,
         wakeup_ns: ended_stream.read_ns.saturating_sub(end_ns),

@@ -4,6 +4,7 @@
 use crate::account::{Account, BatchBegin, Start};
 use crate::batch::{Batch, Part};
 use crate::connections::Connections;
+use crate::error_bodies::{Body, is_error};
 use crate::failure::Failure;
 use crate::network::Network;
 use crate::observer::{Observer, Refusal};
@@ -20,8 +21,7 @@ pub(super) struct InFlightBatch<'a, A: Account> {
     pub(super) account: &'a A,
     pub(super) batch: Batch<'a>,
     pub(super) begun: BatchBegin,
-    /// True if the kernel's timestamps split the exchange.
-    pub(super) is_sampled: bool,
+    pub(super) look: CloseLook,
     pub(super) dial_ns: u64,
     /// The parts of `dial_ns` in which the name was resolved and TLS was negotiated.
     pub(super) resolve_ns: u64,
@@ -47,6 +47,15 @@ pub(super) struct InFlightBatch<'a, A: Account> {
     pub(super) ended_ns: u64,
 }
 
+/// What is to be seen of the exchanges of an attempt beyond their times: nearly always nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CloseLook {
+    /// True if the kernel's timestamps split the exchange.
+    pub(super) splits: bool,
+    /// True if the bodies of error responses are kept.
+    pub(super) keeps_bodies: bool,
+}
+
 /// The progress of the next exchange of a batch. Times are nanoseconds on the host's clock.
 pub(super) struct Progress {
     /// The instant at which it fails with a timeout.
@@ -67,7 +76,7 @@ impl<'a, A: Account> InFlightBatch<'a, A> {
             account,
             batch,
             begun,
-            is_sampled: false,
+            look: CloseLook::default(),
             dial_ns: 0,
             resolve_ns: 0,
             tls_ns: 0,
@@ -232,6 +241,30 @@ impl<'a, A: Account> InFlightBatch<'a, A> {
             }
             observer.failed(&failure.text, failure.os_error);
             self.end(observer, ending);
+        }
+    }
+
+    /// Keeps the response of the next exchange if it reports an error and is one of those to keep;
+    /// only then `body` is called. `length` is that of the whole body.
+    #[cold]
+    pub(super) fn keep_error_body(
+        &self,
+        status: u16,
+        end_ns: u64,
+        length: u64,
+        body: impl FnOnce(&Part) -> Body,
+    ) {
+        let network = self.network();
+        if let (true, true, Some(part), Some(bodies)) = (
+            is_error(status),
+            self.is_counted(),
+            self.next_part(),
+            &network.error_bodies,
+        ) {
+            let end_ns = end_ns.saturating_sub(network.zero_ns.get());
+            let response = (part.series, status, end_ns);
+            let mut recorder = network.recorder.borrow_mut();
+            bodies.keep(&mut recorder, response, length, || body(part));
         }
     }
 

@@ -4,6 +4,7 @@
 //! stream and wakes the driver, the driver ends streams and wakes their users.
 
 use super::received::ReceivedResponse;
+use crate::error_bodies::{MOST_BYTES, is_error};
 use crate::failure::Failure;
 use loadline_transport::Agreed;
 use loadline_wire::h2::{self, Ended, ErrorCode, Refused};
@@ -23,10 +24,20 @@ pub(crate) struct Http2Connection {
     pub(crate) peer: Option<SocketAddr>,
     /// The agreed TLS parameters.
     pub(crate) agreed: Option<Agreed>,
-    /// True if responses are kept and passed to the observer, as users of composed requests need
-    /// them.
-    pub(crate) shows: bool,
+    /// The responses that are kept until their user reads them.
+    pub(crate) keeps: KeptResponses,
     pub(crate) state: RefCell<State>,
+}
+
+/// The responses that a connection keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptResponses {
+    /// None: only their ends are known.
+    Nothing,
+    /// The beginnings of those that report errors.
+    Errors,
+    /// All: they are passed to observers, as users of composed requests need them.
+    All,
 }
 
 /// The state that users and driver share.
@@ -109,7 +120,7 @@ impl Http2Connection {
             endpoint,
             peer: None,
             agreed: None,
-            shows: false,
+            keeps: KeptResponses::Nothing,
             state: RefCell::new(State {
                 wire: h2::Connection::new(config),
                 places: Places::default(),
@@ -230,6 +241,7 @@ impl State {
     pub(crate) fn lose(&mut self, failure: Failure, now_ns: u64) {
         let mut told = StreamEvents::<false> {
             places: &mut self.places,
+            keeps_all: false,
             at_ns: now_ns,
             read_ns: now_ns,
             lost: Some(&failure),
@@ -306,6 +318,9 @@ impl Drop for Stream {
 /// Receives the events of the wire's streams, and keeps responses if it `SHOWS` them.
 pub(crate) struct StreamEvents<'a, const SHOWS: bool> {
     pub(crate) places: &'a mut Places,
+    /// True if it keeps every response as a whole, false if it keeps the beginnings of those that
+    /// report errors.
+    pub(crate) keeps_all: bool,
     /// The time at which the bytes arrived, and at which they were read.
     pub(crate) at_ns: u64,
     pub(crate) read_ns: u64,
@@ -322,7 +337,7 @@ impl<const SHOWS: bool> h2::Sink for StreamEvents<'_, SHOWS> {
     fn head(&mut self, key: usize, status: u16) {
         let place = &mut self.places.list[key];
         place.first_byte_ns.get_or_insert(self.at_ns);
-        if SHOWS {
+        if SHOWS && (self.keeps_all || is_error(status)) {
             place.received = Some(Box::new(ReceivedResponse::new(status)));
         }
     }
@@ -335,7 +350,13 @@ impl<const SHOWS: bool> h2::Sink for StreamEvents<'_, SHOWS> {
 
     fn body(&mut self, key: usize, part: &[u8]) {
         if let Some(received) = &mut self.places.list[key].received {
-            received.body.extend_from_slice(part);
+            let room = match self.keeps_all {
+                true => usize::MAX,
+                false => MOST_BYTES.saturating_sub(received.body.len()),
+            };
+            received
+                .body
+                .extend_from_slice(&part[..part.len().min(room)]);
         }
     }
 

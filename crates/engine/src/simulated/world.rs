@@ -332,6 +332,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
         detail: Detail {
             exchanges: true,
             slow: false,
+            error_bodies: false,
         },
         interval_ns,
         most_kept: usize::MAX,

@@ -6,6 +6,7 @@ use super::free_users::FreeUsers;
 use super::{LOG_BATCH, Worker};
 use crate::behaviour::Scenario;
 use crate::coalescing::OpenLoadCoalescing;
+use crate::error_bodies::ErrorBodies;
 use crate::exchange::establish_ahead;
 use crate::http2::Http2Pool;
 use crate::lingering::Lingering;
@@ -185,6 +186,7 @@ fn new_network<H: Host, S: Scenario<H>>(
     let endpoints = endpoints(prepared, scenario.address());
     let are_stamped = settings.clock == Clock::Kernel && endpoints.iter().all(is_tcp);
     let (first, tls) = (stripe.index as usize, prepared.tls.as_ref());
+    let keeps_bodies = prepared.detail.error_bodies;
     Network {
         dialler: Dialler::new(host.clone(), endpoints, settings, tls, first),
         host,
@@ -204,6 +206,8 @@ fn new_network<H: Host, S: Scenario<H>>(
         awaits_late: settings.awaits_late,
         gathers_batches: settings.gathers_batches && are_stamped,
         sampling: Sampling::new(settings.kernel_timestamps),
+        error_bodies: keeps_bodies.then(|| ErrorBodies::of(plan)),
+        looks_closely: keeps_bodies || settings.kernel_timestamps.is_some(),
         coalescing: OpenLoadCoalescing::new(are_stamped),
         coalesces_arrivals: is_open && prepared.is_alone,
     }

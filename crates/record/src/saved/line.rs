@@ -4,6 +4,7 @@
 //! for each of its parts; unknown keys are ignored, so that a later minor version may add some.
 
 use super::encoding::{self, Encoder};
+use super::error_responses::StoredErrorResponse;
 use super::header::Header;
 use super::metrics::StoredMetrics;
 use super::search::{SavedOutcome, readable};
@@ -47,6 +48,8 @@ pub(crate) struct StoredSnapshot {
     metrics: StoredMetrics,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     traced: Vec<StoredTraced>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    error_responses: Vec<StoredErrorResponse>,
 }
 
 /// Reads failures by kind. Unknown kinds are counted together; their example is a fixed text, since
@@ -150,6 +153,7 @@ impl StoredSnapshot {
             series: StoredSeries::encode_all(&snapshot.series),
             metrics: StoredMetrics::encode_next(&snapshot.metrics, encoder.trends()),
             traced: StoredTraced::encode_all(&snapshot.traced),
+            error_responses: StoredErrorResponse::encode_all(&snapshot.error_responses),
         }
     }
 
@@ -193,6 +197,7 @@ impl StoredSnapshot {
             series: StoredSeries::decode_all(&self.series)?,
             metrics: self.metrics.decode()?,
             traced: StoredTraced::decode_all(&self.traced)?,
+            error_responses: StoredErrorResponse::decode_all(&self.error_responses)?,
             ..Snapshot::default()
         };
         for (&worker, stored) in &self.workers {

@@ -68,6 +68,7 @@ pub(crate) fn runs() -> Vec<(&'static str, Summary)> {
         ("cut_off", samples::cut_off()),
         ("split", split()),
         ("traced", samples::traced()),
+        ("with_bodies", samples::with_bodies()),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use super::distribution::{distribution, response, service};
 use super::judgement::{check, validity};
-use super::{generator, metrics, names, run::counts, traced, us, watch};
+use super::{error_responses, generator, metrics, names, run::counts, traced, us, watch};
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::{PERCENTILES, split};
 use loadline_findings::statistic_name;
@@ -50,6 +50,7 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         closed_loop: ClosedLoop::of(summary).map(|found| closed_loop(&found)),
         statuses: total.statuses.clone(),
         errors: errors.collect(),
+        error_responses: error_responses::error_responses(summary),
         names: names::names(summary),
         metrics: metrics::metrics(summary),
         metric_values_left_out: Some(summary.total.metrics.left_out())

@@ -91,16 +91,11 @@ fn groups(summary: &Summary, all: &[(&Key, &Series)], labels: &[String]) -> Vec<
     let labels: Vec<&str> = named.iter().map(|(label, _)| label.as_str()).collect();
     let groups = prefixes(&labels).into_iter().map(|prefix| {
         let members = named.iter().filter(|(label, _)| label.starts_with(prefix));
-        let mut sum = Series::default();
-        let mut count = 0;
-        for (_, (_, series)) in members {
-            sum.merge(series);
-            count += 1;
-        }
-        let (cells, is_bad) = cells(summary, &sum);
+        let members = members.map(|(_, (_, series))| *series);
+        let (cells, is_bad) = cells(summary, &Series::sum(members.clone()));
         NameGroup {
             prefix: prefix.to_owned(),
-            names: count,
+            names: members.count(),
             cells,
             is_bad,
         }

@@ -2,13 +2,15 @@
 
 use crate::closed_loop::ClosedLoop;
 use crate::confidence::ConfidenceInterval;
+use crate::error_responses::{self, Example};
 use crate::{
     PERCENTILES, affected, layout, metrics, names, percentiles as samples, quantity, text,
     undecided,
 };
 use loadline_findings::failure_advice;
 use loadline_page::{
-    CheckRow, ErrorRow, Fact, MetricRow, Outcome, PercentileRow, StatusRow, TimeRow, TimedFigure,
+    CheckRow, ErrorResponseRow, ErrorRow, Fact, MetricRow, Outcome, PercentileRow, StatusRow,
+    TimeRow, TimedFigure,
 };
 use loadline_plan::Statistic;
 use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
@@ -139,6 +141,23 @@ pub(super) fn errors(summary: &Summary) -> Vec<ErrorRow> {
             advice: failure_advice(*kind, &failures.example, summary.plan.connection.timeout),
         };
     errors.into_iter().map(row).collect()
+}
+
+/// Responses that report errors, the most severe statuses first.
+pub(super) fn error_responses(summary: &Summary) -> Vec<ErrorResponseRow> {
+    let row = |example: Example<'_>| ErrorResponseRow {
+        status: example.response.status,
+        is_rejected: example.is_rejected,
+        name: example.label,
+        count: example.count,
+        at: units::time(example.after_ns as f64),
+        body: example.response.body.clone(),
+        is_cut: example.response.is_cut,
+    };
+    error_responses::examples(summary)
+        .into_iter()
+        .map(row)
+        .collect()
 }
 
 /// Returns the rows of the time spent.

@@ -64,22 +64,20 @@ fn row(label: &str, width: usize, numbers: &[String; 6]) -> Vec<String> {
 
 /// The numbers of a name in a run of this length, in the order of [`COLUMNS`].
 pub(crate) fn numbers(series: &Series, length_ns: u64) -> [String; 6] {
-    let time = |percentile| {
-        let found = names::percentile_ns(series, percentile);
-        match found {
-            Some(ns) => units::time_cell(ns as f64),
-            // As wide as a time, whose unit is of one width.
-            None if !series.times.is_empty() => format!("{}   ", names::TOO_FEW),
-            None => String::new(),
-        }
+    let time = |found: Option<u64>| match found {
+        Some(ns) => units::time_cell(ns as f64),
+        // As wide as a time, whose unit is of one width.
+        None if !series.times.is_empty() => format!("{}   ", names::TOO_FEW),
+        None => String::new(),
     };
+    let [p50, p95, p99] = names::percentiles_ns(series, PERCENTILES).map(time);
     [
         units::count(series.ended()),
         units::count(series.failures()),
         units::rate(per_second(series.completed, length_ns)),
-        time(PERCENTILES[0]),
-        time(PERCENTILES[1]),
-        time(PERCENTILES[2]),
+        p50,
+        p95,
+        p99,
     ]
 }
 

@@ -15,7 +15,7 @@ pub fn feed(intervals: usize) -> (Feed, Inbox) {
     let shared = Arc::new(Shared::default());
     let feed = Feed {
         most: intervals.max(1),
-        wants_slow: false,
+        wants_evidence: false,
         kept: VecDeque::new(),
         shared: Arc::clone(&shared),
     };
@@ -27,8 +27,8 @@ pub fn feed(intervals: usize) -> (Feed, Inbox) {
 #[derive(Debug)]
 pub struct Feed {
     most: usize,
-    /// True if the consumer shows the slowest requests.
-    wants_slow: bool,
+    /// True if the consumer shows the slowest requests and the bodies of error responses.
+    wants_evidence: bool,
     /// The news that came while the consumer held the lock.
     kept: VecDeque<News>,
     shared: Arc<Shared>,
@@ -59,7 +59,7 @@ impl Observer for Feed {
     fn wants(&self) -> Wants {
         Wants {
             news: true,
-            slow: self.wants_slow,
+            evidence: self.wants_evidence,
             ..Wants::default()
         }
     }
@@ -79,10 +79,10 @@ impl Observer for Feed {
 }
 
 impl Feed {
-    /// Hands the slowest requests of each interval on, too.
+    /// Hands the slowest requests of each interval and the bodies of error responses on, too.
     #[must_use]
-    pub fn with_slow(mut self) -> Feed {
-        self.wants_slow = true;
+    pub fn with_evidence(mut self) -> Feed {
+        self.wants_evidence = true;
         self
     }
 

@@ -2,7 +2,9 @@
 
 use super::{are_extra_bytes, are_line_ends};
 use crate::account::Account;
-use crate::exchange::in_flight::{ExchangeEnd, InFlightBatch};
+use crate::batch::Part;
+use crate::error_bodies::{Beginning, is_error};
+use crate::exchange::in_flight::{CloseLook, ExchangeEnd, InFlightBatch};
 use crate::exchange::{DISCARD_AT_ONCE, WORTH_DISCARDING};
 use crate::failure::{Broken, Failure, broken_connection, protocol};
 use crate::gathering::Gathering;
@@ -137,6 +139,7 @@ impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
             self.in_flight.progress.bytes_in += received.bytes as u64;
             let done = self.open.parser.discarded(received.bytes as u64);
             return if done {
+                self.look(arrival, &[]);
                 self.answered(arrival)
             } else {
                 Ok(None)
@@ -156,6 +159,45 @@ impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
         Arrival {
             at_ns,
             wakeup_ns: now_ns - at_ns,
+        }
+    }
+
+    /// Keeps the beginning of a response that is not complete, if it may report an error and the
+    /// bodies of such are kept.
+    #[inline]
+    fn begin_body(&mut self, bytes: &[u8]) {
+        // No status is known before the head is complete.
+        let status = self.open.parser.status();
+        if self.in_flight.look.keeps_bodies && (status == 0 || is_error(status)) {
+            let beginning = self.open.beginning.get_or_insert_default();
+            beginning.add(bytes);
+        }
+    }
+
+    /// Looks at an exchange whose response is complete with these bytes, if that is wanted.
+    #[inline(always)]
+    fn look(&mut self, arrival: Arrival, bytes: &[u8]) {
+        if self.in_flight.look != CloseLook::default() {
+            self.look_closely(arrival, bytes);
+        }
+    }
+
+    #[cold]
+    fn look_closely(&mut self, arrival: Arrival, bytes: &[u8]) {
+        if self.in_flight.look.splits {
+            self.split(arrival);
+        }
+        let beginning = self.open.beginning.take();
+        if self.in_flight.look.keeps_bodies {
+            let parser = &self.open.parser;
+            let (status, length) = (parser.status(), parser.body_len());
+            let body = |part: &Part| {
+                let mut beginning = beginning.map_or_else(Beginning::default, |own| *own);
+                beginning.add(bytes);
+                beginning.body(part.expect)
+            };
+            let end_ns = arrival.at_ns;
+            self.in_flight.keep_error_body(status, end_ns, length, body);
         }
     }
 
@@ -196,7 +238,8 @@ impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
                     .get_or_insert(arrival.at_ns);
                 protocol(malformed)
             })?;
-            input = &input[fed.used..];
+            let (used, rest) = input.split_at(fed.used);
+            input = rest;
             self.in_flight.progress.bytes_in += fed.used as u64;
             if O::MAY_REFUSE
                 && !fed.done
@@ -208,8 +251,10 @@ impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
                 self.in_flight.progress.first_byte_ns = Some(arrival.at_ns);
             }
             if !fed.done {
+                self.begin_body(used);
                 continue;
             }
+            self.look(arrival, used);
             if let Some(reusable) = self.answered(arrival)? {
                 if reusable && are_extra_bytes(input) {
                     network.extra_bytes();
@@ -238,9 +283,6 @@ impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
             other_bytes_out: 0,
         };
         self.open.served += 1;
-        if self.in_flight.is_sampled {
-            self.split(arrival);
-        }
         if matches!(outcome, Outcome::Answered { .. }) {
             self.observer.answered(&Answer {
                 head_bytes: self.open.parser.head_len(),
@@ -279,7 +321,10 @@ impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
             Ok(()) if self.open.connection.is_cut() => {
                 Err(Broken::Failed(Failure::new(ErrorKind::Protocol, CUT)))
             }
-            Ok(()) => self.answered(arrival).map(|_| false),
+            Ok(()) => {
+                self.look(arrival, &[]);
+                self.answered(arrival).map(|_| false)
+            }
             Err(malformed) => {
                 let failure = Failure::new(ErrorKind::Read, &malformed);
                 let may_go_again = malformed == Malformed::NoAnswer && self.open.served > 0;

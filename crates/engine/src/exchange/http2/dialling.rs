@@ -2,7 +2,7 @@
 
 use super::driver::Driver;
 use crate::failure::Failure;
-use crate::http2::{Http2Connection, Http2Pool, Member, SharedDial};
+use crate::http2::{Http2Connection, Http2Pool, KeptResponses, Member, SharedDial};
 use crate::network::Network;
 use loadline_reactor::Host;
 use loadline_record::ErrorKind;
@@ -36,7 +36,11 @@ pub(in crate::exchange) async fn establish_in<H: Host>(
     let connection = Rc::new(Http2Connection {
         peer: carrier.peer(),
         agreed: carrier.agreed(),
-        shows: network.negotiates,
+        keeps: match (network.negotiates, &network.error_bodies) {
+            (true, _) => KeptResponses::All,
+            (false, Some(_)) => KeptResponses::Errors,
+            (false, None) => KeptResponses::Nothing,
+        },
         ..Http2Connection::new(endpoint, pool.config, pool.streams, deadline_ns)
     });
     let driver = Driver {

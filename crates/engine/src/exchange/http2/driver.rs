@@ -2,7 +2,7 @@
 
 use crate::exchange::{CLOSE_WAIT_NS, DISCARD_AT_ONCE, WORTH_DISCARDING};
 use crate::failure::Failure;
-use crate::http2::{Http2Connection, Http2Pool, NEVER, State, StreamEvents};
+use crate::http2::{Http2Connection, Http2Pool, KeptResponses, NEVER, State, StreamEvents};
 use crate::network::Network;
 use loadline_reactor::{Host, Received};
 use loadline_record::ErrorKind;
@@ -144,7 +144,7 @@ impl<H: Host> Driver<H> {
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), Failure>> {
         let discardable = match state.wire.discardable() {
-            _ if self.connection.shows => 0,
+            _ if self.connection.keeps != KeptResponses::Nothing => 0,
             bytes if bytes >= WORTH_DISCARDING && self.carrier.can_discard() => {
                 bytes.min(DISCARD_AT_ONCE)
             }
@@ -180,9 +180,14 @@ impl<H: Host> Driver<H> {
         }
         let at_ns = received.at_ns.map_or(read_ns, |at_ns| at_ns.min(read_ns));
         let (bytes, instants) = (received.bytes, (at_ns, read_ns));
-        let fed = match self.connection.shows {
-            true => feed::<H, true>(state, network, bytes, false, instants),
-            false => feed::<H, false>(state, network, bytes, is_discarded, instants),
+        let fed = match self.connection.keeps {
+            KeptResponses::Nothing => {
+                let part = (bytes, is_discarded);
+                feed::<H, false>(state, network, part, KeptResponses::Nothing, instants)
+            }
+            kept @ (KeptResponses::Errors | KeptResponses::All) => {
+                feed::<H, true>(state, network, (bytes, false), kept, instants)
+            }
         };
         if let Err(error) = fed {
             // Report the error to the server, if it still receives.
@@ -214,12 +219,13 @@ impl<H: Host> Driver<H> {
 fn feed<H: Host, const SHOWS: bool>(
     state: &mut State,
     network: &Network<H>,
-    bytes: usize,
-    is_discarded: bool,
+    (bytes, is_discarded): (usize, bool),
+    kept: KeptResponses,
     (at_ns, read_ns): (u64, u64),
 ) -> Result<(), ConnectionError> {
     let mut told = StreamEvents::<SHOWS> {
         places: &mut state.places,
+        keeps_all: kept == KeptResponses::All,
         at_ns,
         read_ns,
         lost: None,

@@ -131,7 +131,7 @@ impl Chain {
                 awaits_challenge,
             );
             if record::is_rejected(&self.wanted, &hop, wrong.as_ref(), awaits_challenge) {
-                self.requester.reject(self.series(), hop.status);
+                self.requester.reject(self.series(), hop.status, &hop.body);
             }
             awaits_challenge = false;
             self.keep_cookies(&hop);
