@@ -12,7 +12,7 @@ const NOW: Record<string, { tone: string; text: string }> = {
 export function timeOfProof({ more_s: more }: CheckSoFar, figures: Figures): string {
   if (more === null) return "";
   const { elapsed_s: elapsed, planned_s: planned } = figures;
-  if (planned !== null && elapsed + more > planned) return ", not before the end";
+  if (planned !== null && elapsed + more > planned) return "; not expected before the end";
   return `, about ${figure("seconds", Math.max(1, Math.ceil(more)))} more`;
 }
 
