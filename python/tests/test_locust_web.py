@@ -566,7 +566,8 @@ OWN_FORM = LOGIN.replace('{"username_password_callback": "/login_submit"}', """{
             "auth_providers": [
                 {"label": "Elsewhere", "callback_url": "/login/elsewhere",
                  "icon_url": "https://icons.example/a.png"},
-                {"label": "Here", "callback_url": "/login/here", "icon_url": "data:image/gif;base64,R0lGODlhAQABAAAAACw="},
+                {"label": "Here", "callback_url": "/login/here",
+                 "icon_url": "data:image/gif;base64,R0lGODlhAQABAAAAACw="},
             ],
         }""").replace('if request.form.get("password") == "right":', """
             told = [request.form.get(name) for name in ("user", "team", "admin", "age")]
