@@ -695,7 +695,8 @@ def test_a_browser_draws_the_form_of_a_login(tmp_path):
         drawn = drawn_by_browser(tmp_path, f"{page.base}/login")
     for word in ('name="user" autocomplete="off" type="text" required', ">red<", ">blue<",
                  'name="rights" multiple', 'type="checkbox" name="admin"', 'type="number"',
-                 'type="password"', ">Let me in<", 'href="/login/elsewhere"', 'src="data:image/gif'):
+                 'type="password"', ">Let me in<", 'href="/login/elsewhere"',
+                 'src="data:image/gif'):
         assert word in drawn, drawn
     assert "icons.example" not in drawn.partition("<body>")[2]
 
