@@ -548,6 +548,46 @@ def test_a_login_is_asked_for(tmp_path):
         assert page.post("/stop").json()["success"]
 
 
+OWN_FORM = LOGIN.replace('{"username_password_callback": "/login_submit"}', """{
+            "custom_form": {
+                "inputs": [
+                    {"label": "Your name", "name": "user", "is_required": True},
+                    {"label": "Team", "name": "team", "choices": ["red", "blue"],
+                     "default_value": "blue"},
+                    {"label": "Rights", "name": "rights", "choices": ["read", "write"],
+                     "is_multiple": True, "default_value": ["read", "write"]},
+                    {"label": "Admin", "name": "admin", "default_value": True},
+                    {"label": "Age", "name": "age", "type": "number", "default_value": 7},
+                    {"label": "Secret", "name": "password", "is_secret": True},
+                ],
+                "callback_url": "/login_submit",
+                "submit_button_text": "Let me in",
+            },
+            "auth_providers": [
+                {"label": "Elsewhere", "callback_url": "/login/elsewhere",
+                 "icon_url": "https://icons.example/a.png"},
+                {"label": "Here", "callback_url": "/login/here",
+                 "icon_url": "data:image/gif;base64,R0lGODlhAQABAAAAACw="},
+            ],
+        }""").replace('if request.form.get("password") == "right":', """
+            told = [request.form.get(name) for name in ("user", "team", "admin", "age")]
+            right = [["anna", "blue", "on", "7"], ["read", "write"], "right"]
+            if [told, request.form.getlist("rights"), request.form.get("password")] == right:
+""")
+
+
+def test_a_login_has_a_form_of_its_own(tmp_path):
+    pytest.importorskip("flask_login")
+    write(tmp_path, OWN_FORM)
+    form = {"user": "anna", "team": "blue", "rights": ["read", "write"], "admin": "on", "age": "7"}
+    with Page(tmp_path, "--web-login") as page:
+        assert "Let me in" in page.get("/login").text
+        wrong = page.post("/login_submit", {**form, "password": "wrong"})
+        assert "Invalid username or password" in wrong.text
+        right = page.post("/login_submit", {**form, "password": "right"})
+        assert "templateArgs" in right.text
+
+
 def test_figures_are_the_same_for_all_who_ask_within_two_seconds(tmp_path, server):
     write(tmp_path, VISITOR)
     with Page(tmp_path, "-H", server.url) as page:
@@ -645,6 +685,20 @@ def test_a_browser_draws_what_a_locustfile_adds(tmp_path, server):
             for word in words:
                 assert word in drawn, drawn
         page.end()
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser is installed")
+def test_a_browser_draws_the_form_of_a_login(tmp_path):
+    pytest.importorskip("flask_login")
+    write(tmp_path, OWN_FORM)
+    with Page(tmp_path, "--web-login") as page:
+        drawn = drawn_by_browser(tmp_path, f"{page.base}/login")
+    for word in ('name="user" autocomplete="off" type="text" required', ">red<", ">blue<",
+                 'name="rights" multiple', 'type="checkbox" name="admin"', 'type="number"',
+                 'type="password"', ">Let me in<", 'href="/login/elsewhere"',
+                 'src="data:image/gif'):
+        assert word in drawn, drawn
+    assert "icons.example" not in drawn.partition("<body>")[2]
 
 
 def drawn_by_browser(folder, url):

@@ -2,7 +2,7 @@
 
 use super::{Event, Running};
 use crate::rig::{beside_others, command, serve, url};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A test of three seconds with a group and two thresholds, one of which is crossed.
 fn begin(folder: &std::path::Path, target: &str) -> Running {
@@ -47,7 +47,7 @@ fn a_program_that_reads_k6s_dashboard_gets_its_events() {
         .iter()
         .map(|event| event.id.parse().unwrap())
         .collect();
-    assert_eq!(ids, (1..=events.len()).collect::<Vec<_>>());
+    assert_eq!(ids, (0..events.len()).collect::<Vec<_>>());
 
     let param = data(&events[1]);
     assert_eq!(
@@ -126,4 +126,121 @@ fn only_a_test_whose_dashboard_was_asked_for_has_its_events() {
     let (status, said) = running.ask("GET", "/events", "", "");
     assert_eq!(status, 404, "{said}");
     assert_eq!(running.end().0, Some(0));
+}
+
+/// The shape of the events of k6 v1.8.1, whose dashboard is that of k6 2, as it ran [`MEASURES`]:
+/// names, types and counts.
+const SHAPE: &str = include_str!("k6-events.json");
+
+/// A test with a metric of each type, a group within a group, checks, and thresholds on metrics
+/// that have values, have none, and are crossed.
+const MEASURES: &str = "
+    import http from 'k6/http';
+    import { check, group } from 'k6';
+    import { Counter, Gauge, Rate, Trend } from 'k6/metrics';
+    const [time, plain] = [new Trend('own_time', true), new Trend('own_plain')];
+    const [counter, never] = [new Counter('own_counter'), new Counter('own_never')];
+    const [rate, gauge] = [new Rate('own_rate'), new Gauge('own_gauge')];
+    export const options = {
+      scenarios: { first: { executor: 'constant-vus', vus: 2, duration: '3s' } },
+      thresholds: {
+        checks: ['rate>0.6'], http_req_duration: ['p(95)<0.001', 'max<60000'],
+        http_reqs: ['count<1', 'rate>0'], own_never: ['count>5'], own_rate: ['rate>0.5'],
+      },
+    };
+    export default function () {
+      group('outer', () => {
+        const answer = http.get(__ENV.TARGET);
+        check(answer, { kept: (one) => one.status === 200, broken: (one) => one.status === 201 });
+        group('inner', () => http.get(__ENV.TARGET));
+      });
+      time.add(1.5); plain.add(2); counter.add(3); rate.add(true); gauge.add(4.25);
+    }";
+
+/// What of a value does not differ from run to run: its type, or those of what is in it.
+fn shape_of(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| (name.clone(), shape_of(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Number(_) => "number".into(),
+        other => other.clone(),
+    }
+}
+
+/// The names of events in order, each further period left out that has those of the one before.
+/// In which period a metric comes first, and is told, differs from run to run.
+fn order(events: &[Event]) -> Vec<&str> {
+    let period = ["cumulative", "threshold", "snapshot"];
+    let mut names: Vec<&str> = Vec::new();
+    for event in events {
+        if event.name == "metric" && names.contains(&"start") {
+            continue;
+        }
+        names.push(&event.name);
+        if names.ends_with(&[period, period].concat()) {
+            names.truncate(names.len() - period.len());
+        }
+    }
+    names
+}
+
+/// The shape of all events: their order and numbers, the parameters, what is told of metrics, and
+/// how many values each has in the end.
+fn shape(events: &[Event]) -> Value {
+    let named = |name: &str| -> Vec<Value> {
+        let found = events.iter().filter(|event| event.name == name);
+        found.map(data).collect()
+    };
+    let mut param = shape_of(&named("param")[0]);
+    param["scriptPath"] = "text".into();
+    let mut metrics = Map::new();
+    for told in named("metric") {
+        metrics.extend(told.as_object().unwrap().clone());
+    }
+    let mut names: Vec<&String> = metrics.keys().collect();
+    names.sort();
+    let lengths = |name: &str| -> Map<String, Value> {
+        let values = named(name).pop().unwrap();
+        let values = values.as_array().unwrap().clone();
+        assert_eq!(values.len(), names.len());
+        let length = |value: &Value| value.as_array().unwrap().len();
+        let each = names.iter().zip(&values);
+        each.map(|(name, value)| ((*name).clone(), length(value).into()))
+            .collect()
+    };
+    json!({
+        "order": order(events),
+        "first number": events[0].id,
+        "param": param,
+        "values in the end": lengths("cumulative"),
+        "values of a period": lengths("snapshot"),
+        "threshold": named("threshold").pop(),
+        "start": shape_of(&named("start")[0][0][0]),
+        "stop": shape_of(&named("stop")[0][0][0]),
+        "metrics": metrics,
+    })
+}
+
+#[test]
+fn events_have_the_shape_of_those_of_k6() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let target = url(&server, "delay=5ms");
+    let _beside_others = beside_others();
+    std::fs::write(folder.path().join("measures.js"), MEASURES).unwrap();
+    let mut k6 = command(&["--web=0", "k6", "run", "-q", "measures.js"]);
+    k6.current_dir(folder.path()).env("TARGET", &target);
+    k6.env("K6_WEB_DASHBOARD", "true");
+    k6.env("K6_WEB_DASHBOARD_PERIOD", "1s");
+    k6.env("K6_WEB_DASHBOARD_TAGS", "group,scenario");
+    let running = Running::of(k6, "The live page is at ");
+    let events: Vec<Event> = running.events_at("/events", None).collect();
+    let (code, said) = running.end();
+    assert_eq!(code, Some(99), "thresholds are crossed: {said}");
+    let recorded: Value = serde_json::from_str(SHAPE).unwrap();
+    let own = shape(&events);
+    assert_eq!(own, recorded, "{own:#}");
 }

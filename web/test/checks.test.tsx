@@ -12,10 +12,11 @@ function shown(check: Partial<CheckSoFar>, planned_s: number | null = 60): strin
 }
 
 test("a check that is open says when it is expected to be proven", () => {
-  expect(shown({ more_s: 12.3 })).toContain("not decided yet, about 13 s more (it passes if");
-  expect(shown({ more_s: 40 })).toContain("not decided yet, not before the end (it");
+  expect(shown({ more_s: 12.3 })).toContain("passes so far, not decided yet, about 13 s more");
+  expect(shown({ more_s: 40 })).toContain("not decided yet; not expected before the end");
   expect(shown({ more_s: 40 }, null)).toContain("about 40 s more");
-  expect(shown({})).toContain("not decided yet (it passes if the run ended now)");
+  expect(shown({ outcome: "failed" })).toMatch(/fails so far, not decided yet$/);
+  expect(shown({ outcome: "undecided" })).toBe("p99&lt;5ms not decided yet");
 });
 
 test("a check that is proven says so, and nothing of its time", () => {

@@ -72,6 +72,11 @@ pub struct Standing {
     pub files: Vec<String>,
     /// The name of the baseline that runs are compared with; null if there is none.
     pub baseline: Option<String>,
+    /// True if the run has something to decide while it lasts: checks, or the comparison with a
+    /// baseline.
+    pub can_decide: bool,
+    /// True if the run is stopped as soon as that is decided.
+    pub stops_when_decided: bool,
 }
 
 /// The phase of a run.
@@ -154,6 +159,38 @@ pub struct Figures {
     pub validity: String,
     /// The checks as they stand.
     pub checks: Vec<CheckSoFar>,
+    /// Percentiles of the response time of the whole run so far, in rising order: the 50th, the
+    /// 90th, the 99th, and those that checks are on, if there are enough responses.
+    pub percentiles: Vec<PercentileSoFar>,
+}
+
+/// A percentile of the response time of the run so far, with a band that holds the true one.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PercentileSoFar {
+    /// The percentile: 99 of the p99.
+    pub percentile: f64,
+    /// Its value, in microseconds.
+    pub us: f64,
+    /// Its band; null in the first 30 seconds, and if there are too few responses for one.
+    pub band: Option<Band>,
+    /// The upper bounds that checks have on it, in microseconds.
+    pub bounds_us: Vec<f64>,
+}
+
+/// A band of a percentile. While the run lasts it is made anew each time that the run has grown by
+/// a quarter, and holds the true percentile at 95 % for all of these looks together. When the run
+/// has ended, it is the 95 % interval of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Band {
+    /// The lower end, in microseconds.
+    pub lower_us: f64,
+    /// The upper end, in microseconds; null if it is unknown: too few responses are that slow, or
+    /// requests are waiting that may exceed it.
+    pub upper_us: Option<f64>,
+    /// The length of the run when it was made, in seconds.
+    pub as_of_s: f64,
 }
 
 /// A check as it stands.
@@ -183,6 +220,15 @@ pub struct CheckSoFar {
 pub struct NewCheck {
     /// The condition, as on the command line: `p99<300ms`.
     pub check: String,
+}
+
+/// Whether the run is to be stopped as soon as it is decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct NewEnd {
+    /// True if it is, false if it is not any more.
+    pub when_decided: bool,
 }
 
 /// A level to which the load is to be changed: one of the three.

@@ -1,6 +1,6 @@
 //! The run that goes on beside a baseline: compared at few looks, as it was saved so far.
 
-use loadline_page::{Against, Page};
+use loadline_page::{Against, Page, Tone};
 use loadline_plan::Plan;
 use loadline_reactor::run_when_idle;
 use loadline_record::{RunFile, Summary};
@@ -132,6 +132,16 @@ impl Beside {
     /// Returns what is known.
     pub(crate) fn against(&self) -> Against {
         self.against.clone()
+    }
+
+    /// True unless the runs can't be compared.
+    pub(crate) fn compares(&self) -> bool {
+        !self.is_settled
+    }
+
+    /// True if the last look found the run faster or slower.
+    pub(crate) fn tells(&self) -> bool {
+        self.against.tone != Tone::Plain
     }
 
     /// Times of another load than that of the baseline can't be compared with its own.

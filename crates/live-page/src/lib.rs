@@ -57,9 +57,10 @@ mod watch;
 
 pub use address::{ADDRESS, ListenAddress, ListenError};
 pub use api::{
-    Cause, CheckSoFar, Compared, Composed, CpuShare, EarlierRun, Event, Figures, FileKind,
-    LevelUnit, Load, NameCourse, NewBaseline, NewCheck, NewLevel, NewNote, NewRun, Offer,
-    OfferedFile, Phase, Problem, SlowRow, SlowRows, Span, Standing, State, Steered,
+    Band, Cause, CheckSoFar, Compared, Composed, CpuShare, EarlierRun, Event, Figures, FileKind,
+    LevelUnit, Load, NameCourse, NewBaseline, NewCheck, NewEnd, NewLevel, NewNote, NewRun, Offer,
+    OfferedFile, PercentileSoFar, Phase, Problem, SlowRow, SlowRows, Span, Standing, State,
+    Steered,
 };
 pub use baseline::Baseline;
 pub use files::Finished;

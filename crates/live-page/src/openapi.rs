@@ -1,8 +1,8 @@
 //! The description of the API, made of the types that it sends and takes.
 
 use crate::api::{
-    Compared, Composed, EarlierRun, Event, NameCourse, NewBaseline, NewCheck, NewLevel, NewNote,
-    NewRun, Offer, Problem, SlowRows, Span, State, Steered,
+    Compared, Composed, EarlierRun, Event, NameCourse, NewBaseline, NewCheck, NewEnd, NewLevel,
+    NewNote, NewRun, Offer, Problem, SlowRows, Span, State, Steered,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -114,6 +114,15 @@ pub fn openapi() -> String {
         "/api/v1/stop": command(
             "Stops the run. It begins no request, and waits for the responses in flight.",
             &mut types,
+        ),
+        "/api/v1/end": with_body(
+            command(
+                "Stops the run as soon as one of its checks is proven to fail or all are proven to \
+                 pass, and it is faster or slower than its baseline, if it has one; or no longer. \
+                 Status 409 if no run is under way that has something to decide.",
+                &mut types,
+            ),
+            of::<NewEnd>(&mut types),
         ),
         "/api/v1/abort": command("Ends the run at once.", &mut types),
     });

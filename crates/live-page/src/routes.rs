@@ -2,7 +2,7 @@
 
 mod starting;
 
-use crate::api::{NewCheck, NewLevel, NewNote, Problem, Steered};
+use crate::api::{NewCheck, NewEnd, NewLevel, NewNote, Problem, Steered};
 use crate::baseline::Baseline;
 use crate::document::{self, document};
 use crate::files::{self, REPORT, REPORT_JSON, SAVED_RUN};
@@ -61,8 +61,8 @@ impl Routes {
         let path = request.path();
         let is_command = match path.strip_prefix("/api/v1/") {
             Some(
-                "pause" | "resume" | "stop" | "abort" | "level" | "note" | "check" | "compose"
-                | "start" | "drop",
+                "pause" | "resume" | "stop" | "end" | "abort" | "level" | "note" | "check"
+                | "compose" | "start" | "drop",
             ) => true,
             Some("baseline") => request.method == Method::POST,
             _ => false,
@@ -217,6 +217,7 @@ impl Routes {
             "resume" => self.resume(),
             "stop" => self.end(Command::Stop),
             "abort" => self.end(Command::Abort),
+            "end" => self.end_when_decided(body),
             "note" => self.note(body),
             "check" => self.check(body),
             "baseline" => self.choose_baseline(body),
@@ -262,6 +263,28 @@ impl Routes {
         let message = match command {
             Command::Stop => "The run stops: it waits for the responses in flight.",
             Command::Abort => "The run ends at once.",
+        };
+        Ok(Steered {
+            message: message.to_owned(),
+            from_s: None,
+        })
+    }
+
+    /// Ends the run as soon as what it has to decide is decided, or no longer.
+    fn end_when_decided(&self, body: &[u8]) -> Done {
+        let new: NewEnd = serde_json::from_slice(body).map_err(|error| {
+            let message =
+                format!("The body says no end ({error}): send {{\"when_decided\": true}}.");
+            (StatusCode::BAD_REQUEST, message)
+        })?;
+        if !self.watched.stop_when_decided(new.when_decided) {
+            let message = "No run is under way that has something to decide: start one with \
+                           checks, or beside a baseline.";
+            return Err((StatusCode::CONFLICT, message.to_owned()));
+        }
+        let message = match new.when_decided {
+            true => "The run stops as soon as it is decided.",
+            false => "The run goes on when it is decided.",
         };
         Ok(Steered {
             message: message.to_owned(),

@@ -2,7 +2,8 @@
 //! out.
 
 use crate::api::{
-    CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, Phase, SlowRows, Span, Standing, State,
+    Band, CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, PercentileSoFar, Phase,
+    SlowRows, Span, Standing, State,
 };
 use crate::baseline::{Baseline, Beside};
 use crate::log::{MOST_LINES, Waiting};
@@ -13,9 +14,11 @@ use loadline_plan::{Check, Plan, Shape};
 use loadline_reactor::let_workers_run_now;
 use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
 use loadline_report::{RunSoFar, heat_interval, level_text, name_plots, planned_length, run_page};
-use loadline_runner::{Commands, Levels, MOST_NOTES, News, NoteProblem, RunEnd, Steer, Stretch};
+use loadline_runner::{
+    Command, Commands, Levels, MOST_NOTES, News, NoteProblem, RunEnd, Steer, Stretch,
+};
 use loadline_units::rounding::per_second;
-use loadline_verdict::{CheckOutcome, Observed, Proofs, RunResult, evaluate};
+use loadline_verdict::{Bands, CheckOutcome, Observed, Proofs, RunResult, evaluate};
 use serde_json::Value;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -129,6 +132,8 @@ struct Run {
     proofs: Proofs,
     /// The proofs of the checks, one each.
     proven: Vec<Proven>,
+    bands: Bands,
+    percentiles: Vec<PercentileSoFar>,
     heat: Heat,
     page: RunSoFar,
 }
@@ -189,6 +194,16 @@ impl Model {
             .checks
             .extend(judged(new, &run.judged.summary, false));
         Ok((self.event(Patch::default()), at_s))
+    }
+
+    /// Stops the run that is under way as soon as it is decided, or no longer. Returns what changed
+    /// by it; `None` if there is no run, or nothing to decide.
+    pub(crate) fn stop_when_decided(&mut self, is_on: bool) -> Option<Event> {
+        if !self.is_under_way() || !self.state.standing.can_decide {
+            return None;
+        }
+        self.state.standing.stops_when_decided = is_on;
+        Some(self.event(Patch::default()))
     }
 
     /// Returns what steers the current run.
@@ -403,11 +418,15 @@ impl Model {
             judged: RunResult::so_far(Summary::new(header.clone())),
             proofs: Proofs::of(&header.plan),
             proven: Vec::new(),
+            bands: Bands::of(&header.plan),
+            percentiles: Vec::new(),
             heat: Heat::default(),
             page: RunSoFar::default(),
         };
+        let can_decide = self.can_decide(&header.plan);
         let standing = &mut self.state.standing;
         standing.phase = Phase::Running;
+        (standing.can_decide, standing.stops_when_decided) = (can_decide, false);
         standing.has_more = self.steer.has_more();
         standing.figures = Figures {
             planned_s: planned_length(&header.plan).map(|length| length.as_secs_f64()),
@@ -448,6 +467,7 @@ impl Model {
         if let Some(beside) = &mut self.beside {
             beside.observe(&run.judged.summary);
         }
+        self.stop_if_decided(&run);
         let_workers_run_now();
         let page = RunPage {
             against: self.beside.as_ref().map(Beside::against),
@@ -457,13 +477,33 @@ impl Model {
         self.show(&page)
     }
 
+    /// True if a run of this plan has something to decide. Trials of a search are no such runs.
+    fn can_decide(&self, plan: &Plan) -> bool {
+        let compares = self.beside.as_ref().is_some_and(Beside::compares);
+        !self.is_search() && (compares || !plan.checks.is_empty())
+    }
+
+    /// Stops the run, if that is asked for, and it is decided.
+    fn stop_if_decided(&mut self, run: &Run) {
+        let can_decide = self.can_decide(&run.judged.summary.plan);
+        let beside = self.beside.as_ref();
+        let standing = &mut self.state.standing;
+        standing.can_decide = can_decide;
+        if standing.stops_when_decided && can_decide && is_decided(&run.proven, beside) {
+            standing.stops_when_decided = false;
+            self.steer.end(Command::Stop);
+        }
+    }
+
     fn end(&mut self, end: &RunEnd) -> RunPage {
         let result = &end.result;
         let beside = self.beside.as_mut();
         let against = beside.map(|beside| beside.conclude(&result.summary));
         let heat = self.run.take().map_or_else(Heat::default, |run| run.heat);
+        let percentiles = Bands::of(&result.summary.plan).at_the_end(&result.summary);
         let standing = &mut self.state.standing;
         standing.phase = Phase::Ended;
+        (standing.can_decide, standing.stops_when_decided) = (false, false);
         standing.load.is_paused = false;
         standing.files.clone_from(&self.files);
         let latest = mem::take(&mut standing.figures);
@@ -473,6 +513,7 @@ impl Model {
             p50_us: latest.p50_us,
             p95_us: latest.p95_us,
             p99_us: latest.p99_us,
+            percentiles: percentiles.into_iter().map(percentile).collect(),
             ..counted(result, &at_the_end(result))
         };
         let added = judged(&self.added, &result.summary, true);
@@ -513,6 +554,7 @@ impl Run {
         let Run {
             judged,
             mut proofs,
+            mut bands,
             mut heat,
             page,
             ..
@@ -530,10 +572,14 @@ impl Run {
         let proven = outcomes.zip(proofs.expected());
         let proven = proven.map(|(outcome, expected)| Proven { outcome, expected });
         let proven = proven.collect();
+        let percentiles = bands.observe(&summary).into_iter().map(percentile);
+        let percentiles = percentiles.collect();
         let_workers_run_now();
         Run {
             proven,
             proofs,
+            bands,
+            percentiles,
             judged: RunResult::so_far(summary),
             heat,
             page,
@@ -558,6 +604,15 @@ pub(crate) fn span_page(span: &RunResult) -> Span {
         to_s: total.end_ns as f64 / 1e9,
         page: serde_json::to_value(page).expect("a page is plain data with text as keys"),
     }
+}
+
+/// True if one of the checks is proven to fail or all to pass, and the run is faster or slower than
+/// its baseline, where it is compared with one.
+fn is_decided(proven: &[Proven], beside: Option<&Beside>) -> bool {
+    let is = |outcome| move |one: &Proven| one.outcome == Some(outcome);
+    let checks =
+        proven.iter().any(is(CheckOutcome::Failed)) || proven.iter().all(is(CheckOutcome::Passed));
+    checks && beside.is_none_or(|beside| beside.tells() || !beside.compares())
 }
 
 fn scenario_names(plan: &Plan) -> Vec<String> {
@@ -601,7 +656,24 @@ fn figures(run: &Run, latest: &Snapshot) -> Figures {
         p50_us: percentile_us(times, 50.0),
         p95_us: percentile_us(times, 95.0),
         p99_us: percentile_us(times, 99.0),
+        percentiles: run.percentiles.clone(),
         ..counted(judged, proven)
+    }
+}
+
+/// A percentile as it goes over the network.
+fn percentile(so_far: loadline_verdict::PercentileSoFar) -> PercentileSoFar {
+    let us = |ns: u64| ns as f64 / 1e3;
+    let band = so_far.band.map(|band| Band {
+        lower_us: us(band.lower_ns),
+        upper_us: band.upper_ns.map(us),
+        as_of_s: band.as_of_ns as f64 / 1e9,
+    });
+    PercentileSoFar {
+        percentile: so_far.percentile,
+        us: us(so_far.value_ns),
+        band,
+        bounds_us: so_far.bounds_ns.into_iter().map(us).collect(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The types of the API in TypeScript, and the file that the page imports.
 
 use crate::api::{
-    Compared, Composed, EarlierRun, Event, NameCourse, NewBaseline, NewCheck, NewLevel, NewNote,
-    NewRun, Offer, Problem, SlowRows, Span, State, Steered,
+    Compared, Composed, EarlierRun, Event, NameCourse, NewBaseline, NewCheck, NewEnd, NewLevel,
+    NewNote, NewRun, Offer, Problem, SlowRows, Span, State, Steered,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,6 +48,7 @@ fn declarations() -> String {
     all.visit::<NewNote>();
     all.visit::<NewBaseline>();
     all.visit::<NewCheck>();
+    all.visit::<NewEnd>();
     all.visit::<Steered>();
     all.visit::<Problem>();
     all.visit::<Span>();

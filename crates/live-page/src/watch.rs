@@ -152,6 +152,17 @@ impl Watched {
         Ok(at_s)
     }
 
+    /// Stops the run that is under way as soon as it is decided, or no longer; false if there is
+    /// none, or nothing to decide.
+    pub(crate) fn stop_when_decided(&self, is_on: bool) -> bool {
+        let _order = locked(&self.order);
+        let event = locked(&self.shared).model.stop_when_decided(is_on);
+        if let Some(event) = &event {
+            self.tell("interval", event);
+        }
+        event.is_some()
+    }
+
     /// Returns the baseline that runs are compared with.
     pub(crate) fn baseline(&self) -> Option<Arc<Baseline>> {
         locked(&self.shared).model.baseline()

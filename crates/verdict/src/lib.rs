@@ -29,11 +29,13 @@
 //!   `comparison/names.rs`, `comparison/rule_figures.rs`; with a run that goes on
 //!   `comparison/looks.rs`
 //! - what differs from run to run, and the history of a figure: `spread.rs`, `trend.rs`
-//! - the judgement of a run that goes on: `so_far.rs`
+//! - the judgement of a run that goes on: `so_far.rs`; its percentiles, for who watches it
+//!   `bands.rs`
 //! - what is wrong with a machine: `machine.rs`; agents that differ from the others `odd_agent.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod bands;
 mod check;
 mod comparison;
 mod confidence;
@@ -53,6 +55,7 @@ mod until;
 mod validity;
 mod warnings;
 
+pub use bands::{Band, Bands, PercentileSoFar};
 pub use check::{
     CheckOutcome, CheckResult, Observed, WhyUndecided, evaluate, evaluate_all, evaluate_observed,
     evaluate_together,

@@ -182,6 +182,7 @@ pub(crate) fn normal(dice: &mut Dice) -> f64 {
 /// The value that a standard normal variate exceeds with this probability; scipy 1.17: `norm.isf`.
 fn normal_upper(share: f64) -> f64 {
     let known = [
+        (0.5, 0.0),
         (0.1, 1.2815515655446004),
         (0.02, 2.053748910631823),
         (0.01, 2.3263478740408408),

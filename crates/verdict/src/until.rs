@@ -47,7 +47,7 @@ const FAR: u64 = 6;
 const FEWEST_CLUSTERS: [(f64, f64); 2] = [(75.0, 20.0), (90.0, 10.0)];
 /// The percentiles of the run at which it is looked for clusters of slow responses, beside the
 /// bound.
-const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
+pub(crate) const LEVELS: [f64; 4] = [50.0, 75.0, 90.0, 95.0];
 
 /// The reason why a run can't reach its condition.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -522,7 +522,7 @@ fn counted(blocks: &Blocks, up_to_ns: u64) -> Vec<Block> {
 /// By how many requests more are under way, or due and not sent, than Little's law has it of a
 /// target that goes on as it did: their number, and three deviations of a Poisson variate. In a
 /// stall nothing ends, so that it is seen in these alone.
-fn more_under_way(summary: &Summary) -> u64 {
+pub(crate) fn more_under_way(summary: &Summary) -> u64 {
     let under_way = summary.unfinished.in_flight + summary.unfinished.unsent;
     let times = &summary.total.times.response;
     let ended_per_ns = times.len() as f64 / summary.duration_ns.max(1) as f64;

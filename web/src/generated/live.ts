@@ -2,6 +2,26 @@
 // GENERATE=1 cargo test -p loadline-live-page typescript
 
 /**
+ * A band of a percentile. While the run lasts it is made anew each time that the run has grown by
+ * a quarter, and holds the true percentile at 95 % for all of these looks together. When the run
+ * has ended, it is the 95 % interval of the report.
+ */
+export type Band = { 
+/**
+ * The lower end, in microseconds.
+ */
+lower_us: number, 
+/**
+ * The upper end, in microseconds; null if it is unknown: too few responses are that slow, or
+ * requests are waiting that may exceed it.
+ */
+upper_us: number | null, 
+/**
+ * The length of the run when it was made, in seconds.
+ */
+as_of_s: number, };
+
+/**
  * The part in which most of the time of a slow request passed.
  */
 export type Cause = "target" | "generator" | "connections";
@@ -177,7 +197,16 @@ files: Array<string>,
 /**
  * The name of the baseline that runs are compared with; null if there is none.
  */
-baseline: string | null, };
+baseline: string | null, 
+/**
+ * True if the run has something to decide while it lasts: checks, or the comparison with a
+ * baseline.
+ */
+can_decide: boolean, 
+/**
+ * True if the run is stopped as soon as that is decided.
+ */
+stops_when_decided: boolean, };
 
 /**
  * Figures for programs and for large type. Counts are those of the measured part so far; rates
@@ -239,7 +268,12 @@ validity: string,
 /**
  * The checks as they stand.
  */
-checks: Array<CheckSoFar>, };
+checks: Array<CheckSoFar>, 
+/**
+ * Percentiles of the response time of the whole run so far, in rising order: the 50th, the
+ * 90th, the 99th, and those that checks are on, if there are enough responses.
+ */
+percentiles: Array<PercentileSoFar>, };
 
 /**
  * The kind of a file that describes a run.
@@ -306,6 +340,15 @@ export type NewCheck = {
  * The condition, as on the command line: `p99<300ms`.
  */
 check: string, };
+
+/**
+ * Whether the run is to be stopped as soon as it is decided.
+ */
+export type NewEnd = { 
+/**
+ * True if it is, false if it is not any more.
+ */
+when_decided: boolean, };
 
 /**
  * A level to which the load is to be changed: one of the three.
@@ -442,6 +485,27 @@ in?: { [key in string]: Patch },
  * Elements that are appended to the list.
  */
 add?: unknown[], };
+
+/**
+ * A percentile of the response time of the run so far, with a band that holds the true one.
+ */
+export type PercentileSoFar = { 
+/**
+ * The percentile: 99 of the p99.
+ */
+percentile: number, 
+/**
+ * Its value, in microseconds.
+ */
+us: number, 
+/**
+ * Its band; null in the first 30 seconds, and if there are too few responses for one.
+ */
+band: Band | null, 
+/**
+ * The upper bounds that checks have on it, in microseconds.
+ */
+bounds_us: Array<number>, };
 
 /**
  * The phase of a run.
@@ -619,7 +683,16 @@ files: Array<string>,
 /**
  * The name of the baseline that runs are compared with; null if there is none.
  */
-baseline: string | null, };
+baseline: string | null, 
+/**
+ * True if the run has something to decide while it lasts: checks, or the comparison with a
+ * baseline.
+ */
+can_decide: boolean, 
+/**
+ * True if the run is stopped as soon as that is decided.
+ */
+stops_when_decided: boolean, };
 
 /**
  * The effect of a command.

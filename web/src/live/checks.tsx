@@ -3,13 +3,16 @@
 import { figure } from "../format";
 import type { CheckSoFar, Figures } from "../generated/live";
 
-const NOW: Record<string, string> = { passed: "passes", failed: "fails" };
+const NOW: Record<string, { tone: string; text: string }> = {
+  passed: { tone: "good", text: "passes so far" },
+  failed: { tone: "bad", text: "fails so far" },
+};
 
 /** When a check is expected to be proven, if the run goes on as it did. */
 export function timeOfProof({ more_s: more }: CheckSoFar, figures: Figures): string {
   if (more === null) return "";
   const { elapsed_s: elapsed, planned_s: planned } = figures;
-  if (planned !== null && elapsed + more > planned) return ", not before the end";
+  if (planned !== null && elapsed + more > planned) return "; not expected before the end";
   return `, about ${figure("seconds", Math.max(1, Math.ceil(more)))} more`;
 }
 
@@ -27,13 +30,18 @@ export function ChecksSoFar({ figures }: { figures: Figures }) {
 
 function Check({ soFar, figures }: { soFar: CheckSoFar; figures: Figures }) {
   const { check, outcome, proven, added_at_s: added } = soFar;
+  const now = NOW[outcome];
   return (
     <li data-check={check}>
       <code>{check}</code>{" "}
       {proven === null ? (
         <>
-          not decided yet{timeOfProof(soFar, figures)}{" "}
-          <span class="faint">{NOW[outcome] && `(it ${NOW[outcome]} if the run ended now)`}</span>
+          {now && (
+            <>
+              <strong class={now.tone}>{now.text}</strong>,{" "}
+            </>
+          )}
+          not decided yet{timeOfProof(soFar, figures)}
         </>
       ) : (
         <strong class={proven === "passed" ? "good" : "bad"}>

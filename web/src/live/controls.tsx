@@ -1,7 +1,15 @@
 /** What changes the run: pause, level, stop. */
 
 import { useState } from "preact/hooks";
-import type { LevelUnit, NewCheck, NewLevel, NewNote, State, Steered } from "../generated/live";
+import type {
+  LevelUnit,
+  NewCheck,
+  NewEnd,
+  NewLevel,
+  NewNote,
+  State,
+  Steered,
+} from "../generated/live";
 import { ask } from "./ask";
 import { NoteForm } from "./note";
 import { goesOn, takesLateNotes } from "./run";
@@ -21,7 +29,7 @@ export interface Said {
   isRefused: boolean;
 }
 
-type Body = NewLevel | NewNote | NewCheck;
+type Body = NewLevel | NewNote | NewCheck | NewEnd;
 
 /** Sends a command; returns what came of it as a sentence. */
 export async function command(name: string, body?: Body): Promise<Said> {
@@ -60,6 +68,17 @@ export function Controls(props: {
       <button type="button" class="action" onClick={() => send("stop")}>
         Stop
       </button>
+      {state.phase === "running" && state.can_decide && (
+        <label class="tick">
+          <input
+            type="checkbox"
+            name="when_decided"
+            checked={state.stops_when_decided}
+            onChange={(event) => send("end", { when_decided: event.currentTarget.checked })}
+          />{" "}
+          Stop when decided
+        </label>
+      )}
       {state.phase === "ending" && (
         <button type="button" class="action" onClick={() => send("abort")}>
           End at once

@@ -13,6 +13,7 @@ import { Drop, type Taken } from "../drop";
 import { Content } from "../report";
 import { Announced } from "./announce";
 import { ask, send } from "./ask";
+import { Bands } from "./bands";
 import { ChecksSoFar } from "./checks";
 import { useBaseline, useBaselinePage, withBaseline } from "./baseline";
 import { Controls } from "./controls";
@@ -231,6 +232,7 @@ function Status({ state, connection }: { state: State | null; connection: Connec
       </p>
       {phase !== "preparing" && phase !== "idle" && <Now figures={figures} />}
       {phase !== "preparing" && <ChecksSoFar figures={figures} />}
+      <Bands figures={figures} isOver={phase === "ended"} />
       {state.problem && <p class="bad">{state.problem}</p>}
     </section>
   );

@@ -7,7 +7,7 @@ import { Words } from "../words";
 const RELATIONS: Record<Relation, { tone: string; text: string }> = {
   faster: { tone: "good", text: "faster" },
   slower: { tone: "bad", text: "slower" },
-  open: { tone: "faint", text: "can't tell" },
+  open: { tone: "faint", text: "can't tell yet" },
 };
 
 const TONES: Record<string, string> = { good: "good", bad: "bad" };
@@ -64,6 +64,7 @@ function rowsOf(row: AgainstRow) {
         {index === 0 && (
           <th scope="rowgroup" rowSpan={row.figures.length}>
             {row.name}
+            <Told relation={row.relation} />
           </th>
         )}
         <td>{figure.figure}</td>
@@ -75,4 +76,10 @@ function rowsOf(row: AgainstRow) {
       </tr>
     );
   });
+}
+
+/** What all figures of a name come to. */
+function Told({ relation }: { relation: Relation }) {
+  const { tone, text } = RELATIONS[relation];
+  return <div class={tone}>{text}</div>;
 }

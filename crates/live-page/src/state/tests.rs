@@ -257,6 +257,56 @@ fn a_check_is_proven_only_after_a_while() {
 }
 
 #[test]
+fn a_run_is_stopped_as_soon_as_it_is_decided() {
+    let commands = Arc::new(Commands::default());
+    let steer: Arc<dyn Steer> = commands.clone();
+    let mut model = Model::new(steer, &[]);
+    let all = news(120);
+    assert!(model.stop_when_decided(true).is_none(), "there is no run");
+    model.take(&all[0]);
+    assert!(model.state().standing.can_decide, "it has a check");
+    for is_on in [true, false, true] {
+        let event = model.stop_when_decided(is_on).unwrap();
+        assert_eq!(event.standing.stops_when_decided, is_on);
+    }
+    for news in &all[1..121] {
+        model.take(news);
+        let is_proven = model.state().standing.figures.checks[0].proven.is_some();
+        assert_eq!(Steer::is_ending(&*commands), is_proven);
+    }
+    assert!(Steer::is_ending(&*commands));
+    let standing = &model.state().standing;
+    assert!(!standing.stops_when_decided, "it is stopped once");
+}
+
+#[test]
+fn percentiles_have_bands_from_the_thirtieth_second_on() {
+    let mut model = model();
+    let all = news(31);
+    all[..30].iter().for_each(|news| drop(model.take(news)));
+    let of = |model: &Model, percentile: f64| {
+        let percentiles = &model.state().standing.figures.percentiles;
+        let mut found = percentiles
+            .iter()
+            .filter(|one| one.percentile == percentile);
+        found.next().cloned().expect("there are enough responses")
+    };
+    assert_eq!(of(&model, 99.0).band, None);
+    assert_eq!(of(&model, 99.0).bounds_us, [50_000.0]);
+    model.take(&all[30]);
+    let (p50, p99) = (of(&model, 50.0), of(&model, 99.0));
+    let band = p99.band.expect("the first look");
+    assert_eq!(band.as_of_s, 30.0);
+    assert!(band.lower_us <= p99.us && band.upper_us.is_none_or(|upper| p99.us <= upper));
+    let watched = p50.band.unwrap();
+    model.take(&all[31]);
+    model.take(&all[32]);
+    let ended = of(&model, 50.0).band.expect("the interval of the report");
+    assert_eq!(ended.as_of_s, 31.0);
+    assert!(watched.lower_us <= ended.lower_us && ended.upper_us <= watched.upper_us);
+}
+
+#[test]
 fn a_check_that_is_added_is_judged_on_all_of_the_run_and_counts_nowhere() {
     let mut model = model();
     let all = news(4);

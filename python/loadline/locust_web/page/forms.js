@@ -27,16 +27,16 @@ function field(label, name, given = {}) {
   return make("label", {}, label, make("input", { name, autocomplete: "off", ...given }));
 }
 
-function checkbox(label, name, checked, value = "true") {
-  const box = make("input", { type: "checkbox", name, value, checked });
+function checkbox(label, name, checked, value = "true", required = false) {
+  const box = make("input", { type: "checkbox", name, value, checked, required });
   return make("label", { className: "check" }, box, label);
 }
 
-function choice(label, name, choices, chosen, multiple = false) {
+function choice(label, name, choices, chosen, multiple = false, required = false) {
   const options = choices.map((one) =>
     make("option", { value: String(one), selected: chosen.includes(String(one)) }, String(one)),
   );
-  return make("label", {}, label, make("select", { name, multiple }, ...options));
+  return make("label", {}, label, make("select", { name, multiple, required }, ...options));
 }
 
 /** The field of an argument that a locustfile added. */

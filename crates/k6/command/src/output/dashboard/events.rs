@@ -109,6 +109,7 @@ impl Now {
 /// The events of a test that goes on.
 pub(crate) struct Events {
     stream: Broadcast,
+    /// The number of the next event; the first is 0.
     number: u64,
     tags: Vec<SplitBy>,
     thresholds: Thresholds,
@@ -185,7 +186,6 @@ impl Events {
     /// Ends the events with all values.
     pub(crate) fn end(mut self, now: Now) {
         self.tell_total(now);
-        self.number += 1;
         let data = go_json::compact(&only_time(now));
         self.stream.send_last(self.number, "stop", &data);
     }
@@ -237,9 +237,9 @@ impl Events {
     }
 
     fn send(&mut self, name: &str, data: &Value) {
-        self.number += 1;
         let data = go_json::compact(data);
         self.stream.send(self.number, name, &data);
+        self.number += 1;
     }
 }
 
