@@ -24,7 +24,7 @@ pub const WIDTH: u32 = 900;
 pub const HEIGHT: u32 = 540;
 
 /// Units of the drawing per pixel.
-const UNITS: i32 = 4;
+pub(crate) const UNITS: i32 = 4;
 /// The factor by which the library draws text too small.
 const FONT_FACTOR: f64 = 1.24;
 const TITLE_PX: i32 = 20;

@@ -25,7 +25,7 @@
 //!
 //! - a mark, a legend, an axis: `marks.rs`, `legend.rs`, `axis_scale.rs`; the whole chart `draw.rs`
 //! - the units of an axis: `unit.rs`
-//! - a file format: `file_format.rs`; PNG `png.rs`
+//! - a file format: `file_format.rs`; PNG `png.rs`, its shapes `paint.rs`, its font `letters.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -33,7 +33,11 @@ mod axis_scale;
 mod draw;
 mod file_format;
 mod legend;
+#[cfg(feature = "png")]
+mod letters;
 mod marks;
+#[cfg(feature = "png")]
+mod paint;
 #[cfg(feature = "png")]
 mod png;
 mod unit;

@@ -1,34 +1,24 @@
-//! A chart as PNG: its SVG, rendered with an embedded font.
-//!
-//! Servers often have no fonts, and a picture should look the same on every machine.
+//! A chart as PNG: its SVG, painted.
 
+use crate::draw::UNITS;
+use crate::paint::painted;
 use crate::{HEIGHT, WIDTH, svg};
 use loadline_page::{Chart, SharedX};
-use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree, fontdb::Database};
-use std::sync::{Arc, OnceLock};
+use tiny_skia::Pixmap;
 
 /// Pixels of the PNG for each pixel of the SVG, in each direction: enough for print and for
 /// high-resolution screens.
 pub const PNG_SCALE: u32 = 2;
 
-/// The family in the font's own name table.
-const FAMILY: &str = "Ubuntu";
-
 /// Returns the chart as a PNG file of [`WIDTH`] × [`PNG_SCALE`] by [`HEIGHT`] × [`PNG_SCALE`]
 /// pixels.
 pub fn png(chart: &Chart, shared_x: &SharedX) -> Vec<u8> {
-    let options = Options {
-        fontdb: fonts(),
-        ..Options::default()
-    };
-    let tree = Tree::from_str(&svg(chart, shared_x), &options).expect("our own SVG is well formed");
-    let mut pixels = Pixmap::new(WIDTH * PNG_SCALE, HEIGHT * PNG_SCALE)
-        .expect("the size is neither nothing nor huge");
-    let scale = PNG_SCALE as f32;
-    let enlarge = Transform::from_scale(scale, scale);
-    resvg::render(&tree, enlarge, &mut pixels.as_mut());
-    encoded(pixels)
+    encoded(pixels(chart, shared_x))
+}
+
+fn pixels(chart: &Chart, shared_x: &SharedX) -> Pixmap {
+    let size = (WIDTH * PNG_SCALE, HEIGHT * PNG_SCALE);
+    painted(&svg(chart, shared_x), size, PNG_SCALE as f32 / UNITS as f32)
 }
 
 /// Encodes the pixels as a file. The background is opaque, so no colour is premultiplied by
@@ -46,31 +36,15 @@ fn encoded(pixels: Pixmap) -> Vec<u8> {
     file
 }
 
-/// Returns the font, which is read once.
-fn fonts() -> Arc<Database> {
-    static FONTS: OnceLock<Arc<Database>> = OnceLock::new();
-    let read = || {
-        let mut fonts = Database::new();
-        fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-        fonts.set_sans_serif_family(FAMILY);
-        Arc::new(fonts)
-    };
-    FONTS.get_or_init(read).clone()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::draw::tests::{chart, line};
     use loadline_page::Series;
 
-    fn pixels(chart: &Chart, shared_x: &SharedX) -> Pixmap {
-        Pixmap::decode_png(&png(chart, shared_x)).unwrap()
-    }
-
     /// Returns the number of pixels of this colour.
     fn count(pixels: &Pixmap, (red, green, blue): (u8, u8, u8)) -> usize {
-        let alike = |pixel: &&resvg::tiny_skia::PremultipliedColorU8| {
+        let alike = |pixel: &&tiny_skia::PremultipliedColorU8| {
             (pixel.red(), pixel.green(), pixel.blue()) == (red, green, blue)
         };
         pixels.pixels().iter().filter(alike).count()
@@ -82,8 +56,14 @@ mod tests {
         let series = [("one", 1e3), ("two", 2e4)]
             .map(|(name, us)| line(name, &[(0.0, us), (10.0, us * 3.0)], &mut shared_x));
         let [one, two] = series;
-        let pixels = pixels(&chart(vec![one, Series { colour: 1, ..two }]), &shared_x);
-        assert_eq!((pixels.width(), pixels.height()), (1_800, 1_080));
+        let chart = chart(vec![one, Series { colour: 1, ..two }]);
+        let pixels = pixels(&chart, &shared_x);
+        let file = std::io::Cursor::new(png(&chart, &shared_x));
+        let mut file = ::png::Decoder::new(file).read_info().unwrap();
+        let mut read = vec![0; file.output_buffer_size().unwrap()];
+        let info = file.next_frame(&mut read).unwrap();
+        assert_eq!((info.width, info.height), (1_800, 1_080));
+        assert!(read == pixels.data());
         assert!(count(&pixels, crate::PALETTE[0]) > 500);
         assert!(count(&pixels, crate::PALETTE[1]) > 500);
         assert_eq!(count(&pixels, crate::PALETTE[2]), 0);

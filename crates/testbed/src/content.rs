@@ -8,11 +8,20 @@ use hyper::body::Bytes;
 use std::future::Future;
 use std::io::{self, Read};
 use std::pin::Pin;
+use std::sync::OnceLock;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-/// The source of bodies without content.
-static FILLER: [u8; 64 * 1024] = [b'x'; 64 * 1024];
+/// The byte that bodies without content consist of.
+const FILL: u8 = b'x';
+/// The longest piece of such a body.
+const FILLER_BYTES: u64 = 64 * 1024;
+
+/// Returns the source of bodies without content, which is made when it is first needed.
+fn filler() -> &'static [u8] {
+    static FILLER: OnceLock<Vec<u8>> = OnceLock::new();
+    FILLER.get_or_init(|| vec![FILL; FILLER_BYTES as usize])
+}
 
 /// The largest size of a compressed body before compression: it is compressed in memory, for each
 /// response.
@@ -36,7 +45,7 @@ impl Content {
             (None, None) => Content::Filler(answer.size),
             (Some(json), None) => Content::Text(json.clone()),
             (None, Some(encoding)) => {
-                let filler = io::repeat(FILLER[0]).take(answer.size);
+                let filler = io::repeat(FILL).take(answer.size);
                 Content::Text(compressed(filler, encoding).into())
             }
             (Some(json), Some(encoding)) => Content::Text(compressed(&json[..], encoding).into()),
@@ -55,9 +64,7 @@ impl Content {
     pub(crate) fn piece(&self, start: u64, most: u64) -> Bytes {
         let size = most.min(self.size() - start);
         match self {
-            Self::Filler(_) => {
-                Bytes::from_static(&FILLER[..size.min(FILLER.len() as u64) as usize])
-            }
+            Self::Filler(_) => Bytes::from_static(&filler()[..size.min(FILLER_BYTES) as usize]),
             Self::Text(text) => text.slice(start as usize..(start + size) as usize),
         }
     }
@@ -77,9 +84,9 @@ fn compressed(content: impl Read, encoding: Encoding) -> Vec<u8> {
 /// Returns the length of a body's pieces in bytes.
 pub(crate) fn piece_size(answer: &Answer) -> u64 {
     match answer.drip {
-        Some(drip) => drip.bytes.get().min(FILLER.len() as u64),
+        Some(drip) => drip.bytes.get().min(FILLER_BYTES),
         None if answer.chunked || answer.trailers => CHUNK_BYTES,
-        None => FILLER.len() as u64,
+        None => FILLER_BYTES,
     }
 }
 
@@ -162,7 +169,7 @@ mod tests {
     #[test]
     fn a_filler_comes_in_pieces_as_long_as_there_are() {
         let filler = Content::Filler(100_000);
-        assert_eq!(filler.piece(0, u64::MAX).len(), FILLER.len());
+        assert_eq!(filler.piece(0, u64::MAX).len() as u64, FILLER_BYTES);
         assert_eq!(filler.piece(99_990, 4096).len(), 10);
     }
 }

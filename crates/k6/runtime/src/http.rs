@@ -7,6 +7,7 @@
 mod answer;
 mod batch;
 mod body;
+mod brotli;
 mod debug;
 mod errors;
 mod expectation;

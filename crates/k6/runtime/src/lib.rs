@@ -33,7 +33,8 @@
 //! - what a script sees of a response: `NAMES` and `read` in `http/response.rs`; properties made
 //!   when they are read `http/lazy.rs`
 //! - what is sent for a request: `http/script_request.rs`, `http/target.rs`, `http/fields.rs`,
-//!   `http/body.rs`; its redirects `http/send.rs`; what a user keeps of it `http/state.rs`
+//!   `http/body.rs`, compressed with Brotli `http/brotli.rs`; its redirects `http/send.rs`; what a
+//!   user keeps of it `http/state.rs`
 //! - k6's code and text for an error kind: `http/errors.rs`
 //! - what is recorded of a request: `http/hop.rs`, `http/record.rs`, `samples.rs`; Loadline's own
 //!   outputs `outputs.rs`

@@ -1,7 +1,7 @@
 use super::*;
 use loadline_page::{Axis, HeatColumn, Heatmap, Mark, Series, Unit};
 use proptest::prelude::*;
-use resvg::usvg::roxmltree::{Document, Node};
+use roxmltree::{Document, Node};
 
 pub(crate) fn chart(series: Vec<Series>) -> Chart {
     Chart {

@@ -1,5 +1,6 @@
 //! Request bodies that a script gives: texts, bytes, forms; and their compression.
 
+use super::brotli;
 use super::multipart::{self, Field};
 use super::script_request::{Read, UnreadableParams};
 use crate::native::{Call, Text, lossy};
@@ -112,7 +113,7 @@ pub(crate) fn compressed(
         let encoded = match coding {
             "gzip" => gzip(&bytes),
             "deflate" => deflate(&bytes),
-            "br" => brotli(&bytes),
+            "br" => Ok(brotli::compressed(&bytes)),
             "zstd" => zstd::encode_all(bytes.as_slice(), 3),
             other => return Err(format!("unknown compression algorithm {other}")),
         };
@@ -131,11 +132,4 @@ fn deflate(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(bytes)?;
     encoder.finish()
-}
-
-fn brotli(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut output = Vec::new();
-    let settings = brotli::enc::BrotliEncoderParams::default();
-    brotli::BrotliCompress(&mut &bytes[..], &mut output, &settings)?;
-    Ok(output)
 }
