@@ -15,6 +15,8 @@ mod far_commands;
 mod measured;
 /// So many agents that some of them join the reports of others.
 mod merged;
+/// Networks of their own for agents.
+mod namespaces;
 /// Agents on networks that are slow or cut.
 mod networks;
 /// The agent that measures other response times than the others.
