@@ -11,6 +11,8 @@ mod credentials;
 mod elastic;
 /// Commands that run on an agent's machine.
 mod far_commands;
+/// Groups of few agents, one of which joins the reports of the others.
+mod grouped;
 /// What is measured of agents: when they begin, how much they send.
 mod measured;
 /// So many agents that some of them join the reports of others.
