@@ -22,7 +22,7 @@ PAGE = $(if $(HTML),web/dist/index.html)
 .PHONY: help build python wheel install demo test compiled-tests soak lint bench paired peers
 .PHONY: web fuzz clean package package-arm64 static packages test-package package-tools
 .PHONY: extension order unit-tests
-.PHONY: python-tests beside-python exporters-cost viewers-cost
+.PHONY: python-tests beside-python exporters-cost viewers-cost agents-cost start-skew
 
 help:
 	@echo "make build  the command, in target/release/loadline"
@@ -41,6 +41,8 @@ help:
 	@echo "make paired speed against another build of Loadline, OLD=FILE"
 	@echo "make exporters-cost  CPU and lateness with all exporters on, and with none"
 	@echo "make viewers-cost  the same with the live page and one or ten viewers"
+	@echo "make agents-cost  the CPU of an agent and its part, and of the plain command"
+	@echo "make start-skew  how closely four agents begin together"
 	@echo "make peers  the load testers that studies run beside Loadline"
 	@echo "make web    the page of HTML reports; the others make it themselves"
 	@echo "make fuzz   the parsers on random input, FUZZ_SECONDS each"
@@ -223,6 +225,16 @@ exporters-cost: build
 viewers-cost: build
 	@scripts/need nginx=nginx-light python3=python3 openssl=openssl
 	python3 benches/viewers.py
+
+# What an agent costs beside the plain command.
+agents-cost: build
+	@scripts/need nginx=nginx-light python3=python3 openssl=openssl nats-server=nats-server
+	python3 benches/agents.py
+
+# The time between the first requests of four agents.
+start-skew: build
+	@scripts/need python3=python3 nats-server=nats-server
+	python3 benches/begin.py
 
 peers:
 	@CARGO="$(CARGO)" scripts/peers

@@ -11,16 +11,22 @@ mod credentials;
 mod elastic;
 /// Commands that run on an agent's machine.
 mod far_commands;
+/// Groups of few agents, one of which joins the reports of the others.
+mod grouped;
 /// What is measured of agents: when they begin, how much they send.
 mod measured;
 /// So many agents that some of them join the reports of others.
 mod merged;
+/// Networks of their own for agents.
+mod namespaces;
 /// Agents on networks that are slow or cut.
 mod networks;
 /// The agent that measures other response times than the others.
 mod odd;
 /// Faults of a run, again and again.
 mod often;
+/// What agents and coordinators send, heard by a client of the bus.
+mod overheard;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.
@@ -35,12 +41,13 @@ mod users;
 mod watched;
 
 use crate::openssl::make_certificate;
-use crate::rig::{beside_others, command, count, loadline, serve, text};
+use crate::rig::{beside_others, command, count, free_port, loadline, serve, text};
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::RwLockReadGuard;
 use std::thread::sleep;
@@ -54,10 +61,7 @@ struct Bus {
 
 impl Bus {
     fn start(more: &[&str]) -> Bus {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
-        Bus::start_at(port, more)
+        Bus::start_at(free_port(), more)
     }
 
     fn start_at(port: u16, more: &[&str]) -> Bus {
@@ -128,6 +132,16 @@ impl Agent {
     fn start(url: &str, name: &str, more: &[&str]) -> Agent {
         let words = ["agent", "--nats", url, "--name", name];
         let child = command(&[&words[..], more].concat())
+            .stderr(Stdio::null())
+            .spawn();
+        await_agent(child.expect("the command"))
+    }
+
+    /// Starts an agent that works in another folder than the run, and writes its own files there.
+    fn start_in(folder: &Path, bus: &Bus, name: &str) -> Agent {
+        let child = command(&["agent", "--nats", &bus.url(), "--name", name])
+            .current_dir(folder)
+            .env("TMPDIR", folder)
             .stderr(Stdio::null())
             .spawn();
         await_agent(child.expect("the command"))

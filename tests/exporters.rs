@@ -19,9 +19,9 @@ mod statsd;
 mod traces;
 mod webhook;
 
-use crate::rig::{Said, beside_others, command, text};
+use crate::rig::{Said, beside_others, command, free_port, text};
 use serde_json::json;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -72,11 +72,6 @@ impl Drop for Receiver {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// Asks a receiver for JSON, with these pairs in the query.

@@ -1,10 +1,10 @@
 //! HTTP/2 against servers that were not written for this client: the test server, which speaks it
 //! through another implementation and plays its faults, nginx and nghttpd.
 
-use crate::rig::{count, failures, loadline, serve, serve_with, summary, text, url};
+use crate::rig::{count, failures, free_port, loadline, serve, serve_with, summary, text, url};
 use loadline_testbed::{Counts, Limit};
 use serde_json::Value;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -430,11 +430,6 @@ fn configuration(folder: &Path, [http1, https1, http2, https2]: [u16; 4]) -> Str
             location = / {{ return 200 'hello'; }} }}
         }}"
     )
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 fn await_port(port: u16) {

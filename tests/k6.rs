@@ -1,6 +1,7 @@
 //! k6's commands as spoken here, beside the real k6 where it is installed. The scripts themselves
 //! are in `specs`.
 
+pub(crate) mod certificates;
 mod commands;
 mod load;
 mod outputs;

@@ -1,7 +1,7 @@
 //! Interoperability with nginx, whose access log is the witness.
 
-use crate::rig::{count, loadline, summary, text};
-use std::net::{TcpListener, TcpStream};
+use crate::rig::{count, free_port, loadline, summary, text};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -95,14 +95,6 @@ pub(crate) fn binary() -> PathBuf {
     } else {
         PathBuf::from("nginx")
     }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
 }
 
 pub(crate) fn certificate(folder: &Path) {

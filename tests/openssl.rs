@@ -1,7 +1,7 @@
 //! Against the TLS server of OpenSSL, with certificates as it makes them.
 
-use crate::rig::{count, loadline, summary, text};
-use std::net::{TcpListener, TcpStream};
+use crate::rig::{count, free_port, loadline, summary, text};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -90,11 +90,6 @@ pub(crate) fn make_certificate(key: &str, cert: &str) {
         .status()
         .expect("openssl is installed: apt-get install openssl");
     assert!(made.success());
-}
-
-pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::schemas::assert_fits;
 use loadline_testbed::{Config, Server};
 use serde_json::Value;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -148,6 +148,12 @@ pub(crate) fn serve_with(change: impl FnOnce(&mut Config)) -> Server {
     };
     change(&mut config);
     Server::start(config).expect("the test server starts")
+}
+
+/// A port of this machine that nothing uses.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
 }
 
 /// A URL of the test server with these options.

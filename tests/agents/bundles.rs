@@ -1,48 +1,23 @@
 //! What all agents of a run have in common: it is sent once to each of them, and known by its hash.
 
-use super::{Agent, Bus, assert_sums, await_agent, end, start, url};
+use super::overheard::overhear;
+use super::{Agent, Bus, assert_sums, end, start, url};
 use crate::rig::{command, count, serve, serve_with, text};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// The bytes of a body that is longer than all else that a run sends to an agent.
 const BODY_BYTES: usize = 3_000_000;
 
-/// Counts the bytes that coordinators send to agents, as a subscriber of the bus.
+/// Counts the bytes that coordinators send to agents.
 fn sent_to_agents(bus: &Bus) -> Arc<AtomicUsize> {
-    let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, bus.port)).unwrap();
-    connection
-        .write_all(b"CONNECT {\"verbose\":false}\r\nSUB loadline.run.*.*.down 1\r\nPING\r\n")
-        .unwrap();
-    let mut from = BufReader::new(connection.try_clone().unwrap());
-    let mut line = String::new();
-    while !line.starts_with("PONG") {
-        line.clear();
-        assert!(from.read_line(&mut line).unwrap() > 0, "a bus");
-    }
     let sum = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&sum);
-    thread::spawn(move || {
-        let mut line = String::new();
-        while from.read_line(&mut line).is_ok_and(|length| length > 0) {
-            if line.starts_with("MSG ") {
-                let length = line.split_whitespace().last();
-                let length: usize = length.and_then(|word| word.parse().ok()).unwrap();
-                if from.read_exact(&mut vec![0; length + 2]).is_err() {
-                    return;
-                }
-                counted.fetch_add(length, Ordering::Relaxed);
-            } else if line.starts_with("PING") {
-                let _ = connection.write_all(b"PONG\r\n");
-            }
-            line.clear();
-        }
+    overhear(bus, &["loadline.run.*.*.down"], move |_, contents| {
+        counted.fetch_add(contents.len(), Ordering::Relaxed);
+        None
     });
     sum
 }
@@ -84,16 +59,6 @@ fn an_agent_that_has_a_bundle_is_not_sent_it_again() {
     assert_eq!(server.stop().answers, 16);
 }
 
-/// Starts an agent that works in another folder than the run, and writes its own files there.
-fn agent_in(folder: &Path, bus: &Bus, name: &str) -> Agent {
-    let child = command(&["agent", "--nats", &bus.url(), "--name", name])
-        .current_dir(folder)
-        .env("TMPDIR", folder)
-        .stderr(Stdio::null())
-        .spawn();
-    await_agent(child.expect("the command"))
-}
-
 #[test]
 fn certificates_go_to_the_agents_and_leave_no_file_there() {
     let bus = Bus::start(&[]);
@@ -101,7 +66,7 @@ fn certificates_go_to_the_agents_and_leave_no_file_there() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let pem = server.certificate_pem().unwrap();
     fs::write(here.path().join("authority.pem"), pem).unwrap();
-    let _agents = ["one", "two"].map(|name| agent_in(there.path(), &bus, name));
+    let _agents = ["one", "two"].map(|name| Agent::start_in(there.path(), &bus, name));
     let words = ["--nats", &bus.url(), "--agents", "2", "--allow-invalid"];
     let tls = ["--cacert", "authority.pem", "-c", "4", "-n", "40"];
     let url = format!("https://{}/", server.addr());

@@ -1,25 +1,23 @@
 //! Agents whose clocks are not those of the coordinator.
 
-use super::measured::{SCHEDULING, first_requests, printed_error, printed_time};
-use super::{Agent, Bus, assert_sums, await_agent, end, start};
-use crate::rig::{command, count, program};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
+use super::measured::{assert_four_begin_at_one_instant, printed_time};
+use super::overheard::overhear;
+use super::{Agent, Bus, await_agent};
+use crate::rig::{command, program};
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 /// How far the monotonic clocks of some agents are ahead, in seconds: as that of a machine that has
 /// run for longer.
-const AHEAD_S: u64 = 90_000;
+pub(super) const AHEAD_S: u64 = 90_000;
 /// The lead of the wall clock of an agent.
 const WALL_AHEAD: Duration = Duration::from_millis(200);
 
-/// Starts an agent with a monotonic clock of its own; `None` where the system does not allow that,
-/// which is said.
+/// Starts an agent whose monotonic clock is so many seconds ahead; `None` where the system does not
+/// allow that, which is said.
 #[expect(clippy::print_stderr, reason = "a test that was not made says so")]
-fn agent_ahead(bus: &Bus, name: &str) -> Option<Agent> {
-    let ahead = AHEAD_S.to_string();
+pub(super) fn agent_ahead(bus: &Bus, name: &str, ahead_s: u64) -> Option<Agent> {
+    let ahead = ahead_s.to_string();
     let space = ["--time", "--monotonic", &ahead, "--fork", "--kill-child"];
     let allowed = Command::new("unshare").args(space).arg("true").output();
     if !allowed.is_ok_and(|output| output.status.success()) {
@@ -41,60 +39,21 @@ fn agent_ahead(bus: &Bus, name: &str) -> Option<Agent> {
 fn agents_whose_monotonic_clocks_are_a_day_ahead_begin_with_the_others() {
     let bus = Bus::start(&[]);
     let Some(_ahead) = ["three", "four"]
-        .map(|name| agent_ahead(&bus, name))
+        .map(|name| agent_ahead(&bus, name, AHEAD_S))
         .into_iter()
         .collect::<Option<Vec<_>>>()
     else {
         return;
     };
     let _agents = ["one", "two"].map(|name| Agent::start(&bus.url(), name, &[]));
-    let (url, instants) = first_requests();
-    let words = ["-t", "4", "-c", "4", "-n", "400", &url];
-    let (found, stderr, code) = end(start(&bus, "4", &words));
-    assert_eq!(code, Some(0), "{stderr}");
-    assert_eq!(assert_sums(&found), 0);
-    assert_eq!(count(&found, "answered"), 400);
-    let mut first: Vec<Instant> = instants.try_iter().collect();
-    first.sort_unstable();
-    assert_eq!(first.len(), 4, "{stderr}");
-    let skew = first[3] - first[0];
-    println!("{skew:?} between the first and the last of four agents");
-    let most = 2 * printed_error(&stderr) + SCHEDULING;
-    assert!(skew <= most, "{skew:?}, and not {most:?}: {stderr}");
+    assert_four_begin_at_one_instant(&bus, 400);
 }
 
 /// Serves on a bus as an agent whose wall clock is ahead, which takes no part in runs.
 fn agent_of_another_time(bus: &Bus) {
-    let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, bus.port)).unwrap();
-    let subscribe = b"CONNECT {\"verbose\":false}\r\nSUB loadline.agents 1\r\n\
-                      SUB loadline.agent.0123.clock 2\r\nPING\r\n";
-    connection.write_all(subscribe).unwrap();
-    let mut from = BufReader::new(connection.try_clone().unwrap());
-    let (send, is_there) = std::sync::mpsc::channel();
-    thread::spawn(move || {
-        let mut line = String::new();
-        while from.read_line(&mut line).is_ok_and(|length| length > 0) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            match words[..] {
-                ["PONG"] => send.send(()).unwrap_or_default(),
-                ["PING"] => connection.write_all(b"PONG\r\n").unwrap(),
-                ["MSG", _, number, inbox, length] => {
-                    let mut contents = vec![0; length.parse::<usize>().unwrap() + 2];
-                    from.read_exact(&mut contents).unwrap();
-                    let answer = match number {
-                        "1" => card(),
-                        _ => clocks(),
-                    };
-                    let length = answer.len();
-                    let message = format!("PUB {inbox} {length}\r\n{answer}\r\n");
-                    connection.write_all(message.as_bytes()).unwrap();
-                }
-                _ => {}
-            }
-            line.clear();
-        }
-    });
-    is_there.recv().expect("a bus");
+    let subjects = ["loadline.agents", "loadline.agent.0123.clock"];
+    let answers = [card, clocks];
+    overhear(bus, &subjects, move |subject, _| Some(answers[subject]()));
 }
 
 fn card() -> String {

@@ -65,7 +65,7 @@ fn await_that(what: &str, is_so: impl Fn() -> bool) {
 fn a_command_ends_with_who_has_sent_it() {
     let bus = Bus::start(&[]);
     let _agent = Agent::start(&bus.url(), "db-1", &["--allow-commands"]);
-    let port = crate::openssl::free_port();
+    let port = crate::rig::free_port();
     let listen = format!("127.0.0.1:{port}");
     let own = program();
     for end in ["TERM", "KILL"] {
@@ -113,7 +113,7 @@ duration = "4s"
 #[test]
 fn a_study_starts_its_target_on_an_agent_and_sends_its_load_from_others() {
     let bus = Bus::start(&[]);
-    let port = crate::openssl::free_port();
+    let port = crate::rig::free_port();
     let watch = format!(":{port}");
     let allows = ["--allow-commands", "--watch", &watch];
     let _agents = [

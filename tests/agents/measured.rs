@@ -1,23 +1,24 @@
 //! When agents begin, and how much they send.
 
+use super::overheard::overhear;
 use super::{Agent, Bus, assert_sums, end, start, url};
 use crate::rig::{count, serve};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// What a busy machine may add to the begin of an agent.
-pub(super) const SCHEDULING: Duration = Duration::from_millis(500);
+const SCHEDULING: Duration = Duration::from_millis(500);
 /// The most bytes of an interval's report: 4 KB of a steady load, and what a busy machine spreads
 /// the times by.
 const MOST_REPORT_BYTES: usize = 8_192;
 
 /// A server that answers each request; returns its URL, and the instant of the first request of
 /// each connection.
-pub(super) fn first_requests() -> (String, Receiver<Instant>) {
+fn first_requests() -> (String, Receiver<Instant>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let (send, instants) = channel();
@@ -62,15 +63,15 @@ pub(super) fn printed_time(text: &str) -> Duration {
     Duration::from_nanos(ns as u64)
 }
 
-#[test]
-fn agents_begin_at_one_instant_as_well_as_they_say() {
-    let bus = Bus::start(&[]);
-    let _agents = ["one", "two", "three", "four"].map(|name| Agent::start(&bus.url(), name, &[]));
+/// Has four agents of a bus send so many requests, and asserts that they begin together.
+pub(super) fn assert_four_begin_at_one_instant(bus: &Bus, requests: u64) {
     let (url, instants) = first_requests();
-    let run = start(&bus, "4", &["-t", "4", "-c", "4", "-n", "4", &url]);
-    let (found, stderr, code) = end(run);
+    let number = requests.to_string();
+    let words = ["-t", "4", "-c", "4", "-n", &number, &url];
+    let (found, stderr, code) = end(start(bus, "4", &words));
     assert_eq!(code, Some(0), "{stderr}");
-    assert_eq!(count(&found, "answered"), 4);
+    assert_eq!(assert_sums(&found), 0);
+    assert_eq!(count(&found, "answered"), requests);
     let mut first: Vec<Instant> = instants.try_iter().collect();
     first.sort_unstable();
     assert_eq!(first.len(), 4, "{stderr}");
@@ -79,6 +80,13 @@ fn agents_begin_at_one_instant_as_well_as_they_say() {
     // Each of two clocks is wrong by as much at most.
     let most = 2 * printed_error(&stderr) + SCHEDULING;
     assert!(skew <= most, "{skew:?}, and not {most:?}: {stderr}");
+}
+
+#[test]
+fn agents_begin_at_one_instant_as_well_as_they_say() {
+    let bus = Bus::start(&[]);
+    let _agents = ["one", "two", "three", "four"].map(|name| Agent::start(&bus.url(), name, &[]));
+    assert_four_begin_at_one_instant(&bus, 4);
 }
 
 /// The CPU time of a process so far, in seconds, and the most memory that it had, in megabytes.
@@ -131,41 +139,15 @@ fn a_coordinator_follows_sixty_four_agents() {
     assert!(peak_mb <= 300.0, "{peak_mb} MB");
 }
 
-/// The sizes of the whole messages that agents send, by a subscriber of the bus.
+/// The sizes of the messages with a whole report that agents send.
 fn reports(bus: &Bus) -> Receiver<usize> {
-    let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, bus.port)).unwrap();
-    connection
-        .write_all(b"CONNECT {\"verbose\":false}\r\nSUB loadline.run.*.*.up 1\r\nPING\r\n")
-        .unwrap();
-    let mut from = BufReader::new(connection.try_clone().unwrap());
-    let mut line = String::new();
-    // The subscription stands when the server answers.
-    while !line.starts_with("PONG") {
-        line.clear();
-        assert!(from.read_line(&mut line).unwrap() > 0, "a bus");
-    }
     let (send, sizes) = channel();
-    thread::spawn(move || {
-        let mut line = String::new();
-        while from.read_line(&mut line).is_ok_and(|length| length > 0) {
-            if let Some(words) = line.strip_prefix("MSG ") {
-                let length = words
-                    .split_whitespace()
-                    .last()
-                    .and_then(|word| word.parse().ok());
-                let mut message = vec![0; length.unwrap_or(0) + 2];
-                if from.read_exact(&mut message).is_err() {
-                    return;
-                }
-                // A number of four bytes, the kind, and a frame: `r` is a report.
-                if message[4..].starts_with(b"fr") {
-                    let _ = send.send(message.len() - 2);
-                }
-            } else if line.starts_with("PING") {
-                let _ = connection.write_all(b"PONG\r\n");
-            }
-            line.clear();
+    overhear(bus, &["loadline.run.*.*.up"], move |_, message| {
+        // A number of four bytes, the kind, and a frame: `r` is a report.
+        if message[4..].starts_with(b"fr") {
+            let _ = send.send(message.len());
         }
+        None
     });
     sizes
 }

@@ -1,6 +1,8 @@
 //! Other tools' loads on agents, and scripts, which travel with the files that they read.
 
 use super::{Agent, Bus, Run, assert_sums, end, url};
+#[cfg(feature = "k6")]
+use crate::k6::certificates::requiring_server;
 use crate::rig::{beside_others, command, count, loadline, serve, text};
 use std::fs;
 
@@ -42,6 +44,32 @@ fn a_k6_script_and_what_it_imports_go_to_the_agents() {
     let said = loadline(&[&words[..], &[text(&script)]].concat());
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert_eq!(server.stop().answers, 120);
+}
+
+#[cfg(feature = "k6")]
+#[test]
+fn the_certificates_of_a_k6_script_go_to_the_agents_and_are_used_there() {
+    let bus = Bus::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    // The agents have neither the script nor the files beside it.
+    let _agents = ["one", "two"].map(|name| Agent::start_in(folder.path(), &bus, name));
+    let (scripts, server) = requiring_server();
+    let (nats, url) = (bus.url(), format!("URL=https://{}/", server.addr()));
+    let front = ["--nats", &nats, "--agents", "2", "k6"];
+    let load = ["run", "-u", "4", "-i", "40", "-e", &url];
+    let script = scripts.path().join("tls.js");
+    let run = |more: &[&str]| {
+        let said = loadline(&[&front[..], &load, more, &[text(&script)]].concat());
+        assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    };
+    run(&["-e", "BARE=1"]);
+    let refused = server.counts();
+    assert_eq!(refused.answers, 0);
+    assert!(refused.tls_failed >= 4, "{refused:?}");
+    run(&[]);
+    assert_eq!(server.stop().answers, 40);
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// A script that reads two files by names that only the coordinator's folder has, and numbers its

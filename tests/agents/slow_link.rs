@@ -23,16 +23,13 @@ type Piece = (Instant, Vec<u8>);
 /// Passes connections on from one address to another one in a namespace of the network, until this
 /// process ends.
 pub(super) fn delay(space: &str, from: SocketAddr, to: SocketAddr, delay: Delay) {
-    let path = format!("/run/netns/{space}");
+    let space = space.to_owned();
     let (send, listens) = channel();
     thread::spawn(move || {
-        let space = File::open(path).expect("the namespace");
-        let network = Some(LinkNameSpaceType::Network);
-        move_into_link_name_space(space.as_fd(), network).expect("root");
+        enter(&space);
         let listener = TcpListener::bind(from).expect("an address of the namespace");
         send.send(()).expect("the test");
         for (seed, near) in (0_u64..).zip(listener.incoming().flatten()) {
-            // Threads are in the namespace of the one that starts them.
             let Ok(far) = TcpStream::connect(to) else {
                 continue;
             };
@@ -45,6 +42,13 @@ pub(super) fn delay(space: &str, from: SocketAddr, to: SocketAddr, delay: Delay)
         }
     });
     listens.recv().expect("a listener");
+}
+
+/// Moves this thread into a namespace of the network, with those that it starts from then on.
+pub(super) fn enter(space: &str) {
+    let space = File::open(format!("/run/netns/{space}")).expect("the namespace");
+    let network = Some(LinkNameSpaceType::Network);
+    move_into_link_name_space(space.as_fd(), network).expect("root");
 }
 
 /// Passes on what comes from one end of a connection to the other one.

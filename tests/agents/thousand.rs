@@ -4,7 +4,7 @@
 
 use super::measured::usage;
 use super::{Bus, assert_sums};
-use crate::rig::{beside_others, command, count, program, serve, text};
+use crate::rig::{beside_others, command, count, free_port, program, serve, text};
 use loadline_bus::{Bus as Connection, BusAddress, Card, Labels};
 use loadline_cluster::{Frame, Line, Remote, Source, ToChild, start_child};
 use loadline_engine::{ReportReader, ReportWriter};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -265,11 +265,6 @@ fn watch(port: u16) -> thread::JoinHandle<Vec<u64>> {
         }
         seen
     })
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// The file with the requests, each with a name of its own.

@@ -15,7 +15,7 @@ pub(super) fn influxdb() -> Receiver {
 fn influxdb_with(http: &str, sections: &str) -> Receiver {
     let started = Receiver::start("influxd", |folder, port| {
         let config = folder.join("influxdb.conf");
-        let rpc = super::free_port();
+        let rpc = crate::rig::free_port();
         let place = folder.display();
         let written = format!(
             "reporting-disabled = true\nbind-address = \"127.0.0.1:{rpc}\"\n\

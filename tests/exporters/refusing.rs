@@ -1,8 +1,8 @@
 //! Receivers that are away, slow, or refuse: the load is untouched, and what is missing is said.
 
 use super::bodies::Bodies;
-use super::{free_port, run_with};
-use crate::rig::{serve, url};
+use super::run_with;
+use crate::rig::{free_port, serve, url};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 

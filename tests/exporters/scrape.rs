@@ -1,8 +1,7 @@
 //! The endpoint that Prometheus scrapes, looked at by its own checker.
 
-use super::free_port;
 use super::prometheus::{HISTOGRAMS, prometheus_with, query, value};
-use crate::rig::{beside_others, command, serve, url};
+use crate::rig::{beside_others, command, free_port, serve, url};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

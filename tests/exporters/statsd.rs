@@ -1,7 +1,7 @@
 //! StatsD and DogStatsD, to the exporter of Prometheus, which counts what it is sent.
 
-use super::{Receiver, free_port, list, listed, run_with};
-use crate::rig::{serve, url};
+use super::{Receiver, list, listed, run_with};
+use crate::rig::{free_port, serve, url};
 use std::net::UdpSocket;
 use std::path::Path;
 use std::process::Command;

@@ -2,9 +2,9 @@
 //! exporters say.
 
 use super::prometheus::{HISTOGRAMS, prometheus};
-use super::{Receiver, ask, free_port, list, run_with};
+use super::{Receiver, ask, list, run_with};
 use crate::nginx::binary;
-use crate::rig::{count, loadline, serve, summary, text, url};
+use crate::rig::{count, free_port, loadline, serve, summary, text, url};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

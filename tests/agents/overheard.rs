@@ -1,0 +1,60 @@
+//! A client of the bus besides agents and coordinators: it hears what they send, and may answer.
+
+use super::Bus;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::thread;
+
+/// Passes the contents of each message on these subjects to `take`, with the number of its subject
+/// in the list, until the bus ends. What it returns is sent to whoever waits for an answer.
+pub(super) fn overhear(
+    bus: &Bus,
+    subjects: &[&str],
+    mut take: impl FnMut(usize, Vec<u8>) -> Option<String> + Send + 'static,
+) {
+    let (mut to, mut from) = subscribe(bus, subjects);
+    thread::spawn(move || {
+        while let Some(line) = next_line(&mut from) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                ["PING"] => to.write_all(b"PONG\r\n").unwrap(),
+                ["MSG", _, number, ref inbox @ .., length] => {
+                    let mut contents = vec![0; length.parse::<usize>().unwrap() + 2];
+                    if from.read_exact(&mut contents).is_err() {
+                        return;
+                    }
+                    contents.truncate(contents.len() - 2);
+                    let answer = take(number.parse().unwrap(), contents);
+                    if let ([inbox], Some(answer)) = (inbox, answer) {
+                        let length = answer.len();
+                        let message = format!("PUB {inbox} {length}\r\n{answer}\r\n");
+                        to.write_all(message.as_bytes()).unwrap();
+                    }
+                }
+                _ => {}
+            }
+        }
+    });
+}
+
+/// A connection with a subscription to each subject, as both of its ends.
+fn subscribe(bus: &Bus, subjects: &[&str]) -> (TcpStream, BufReader<TcpStream>) {
+    let mut to = TcpStream::connect((Ipv4Addr::LOCALHOST, bus.port)).unwrap();
+    let mut words = "CONNECT {\"verbose\":false}\r\n".to_owned();
+    for (number, subject) in subjects.iter().enumerate() {
+        words += &format!("SUB {subject} {number}\r\n");
+    }
+    words += "PING\r\n";
+    to.write_all(words.as_bytes()).unwrap();
+    let mut from = BufReader::new(to.try_clone().unwrap());
+    // The subscriptions stand when the server answers.
+    while next_line(&mut from).expect("a bus") != "PONG" {}
+    (to, from)
+}
+
+/// The next line of the bus; `None` once it has ended.
+fn next_line(from: &mut BufReader<TcpStream>) -> Option<String> {
+    let mut line = String::new();
+    let length = from.read_line(&mut line).ok()?;
+    (length > 0).then(|| line.trim_end().to_owned())
+}
