@@ -460,6 +460,8 @@ fn a_reader_opens_the_body_of_an_error_in_a_browser() {
     tab.await_that("document.querySelector('table.bodies details').open");
     assert_accessible(&mut tab, "the bodies of errors");
     assert_eq!(tab.errors, Vec::<String>::new());
+}
+
 /// Two targets of these delays, with names of their own, as a list.
 fn two_names(path: &Path, server: &Server, delays: [&str; 2]) {
     let line = |(name, delay)| json!({ "name": name, "url": url(server, delay) }).to_string();
