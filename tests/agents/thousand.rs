@@ -88,17 +88,12 @@ fn line(number: usize, parts: &Shared) -> Line {
     let mut all = parts.lock().unwrap();
     all.sending[number] = Some(send);
     let received = all.received.clone().expect("a driver");
-    Line {
-        name: String::new(),
-        agent: None,
-        cores: 1,
-        clock_ahead_ns: 0,
-        clock_error_ns: 0,
-        head_start_ns: 0,
-        sink: Box::new(move |frame| drop(received.send((number, frame)))),
-        source: Box::new(Sent(sent)),
-        remote: Box::new(Nothing(number, Arc::clone(parts))),
-    }
+    Line::here(
+        String::new(),
+        Box::new(move |frame| drop(received.send((number, frame)))),
+        Box::new(Sent(sent)),
+        Box::new(Nothing(number, Arc::clone(parts))),
+    )
 }
 
 fn message(message: &Value) -> Frame {

@@ -30,10 +30,12 @@
 //!   `comparison/looks.rs`
 //! - what differs from run to run, and the history of a figure: `spread.rs`, `trend.rs`
 //! - the judgement of a run that goes on: `so_far.rs`
-//! - what is wrong with a machine: `machine.rs`; agents that differ from the others `odd_agent.rs`
+//! - what is wrong with a machine: `machine.rs`; agents that differ from the others `odd_agent.rs`,
+//!   that do not begin with them `agent_begin.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod agent_begin;
 mod check;
 mod comparison;
 mod confidence;
@@ -53,6 +55,7 @@ mod until;
 mod validity;
 mod warnings;
 
+pub use agent_begin::begins_off;
 pub use check::{
     CheckOutcome, CheckResult, Observed, WhyUndecided, evaluate, evaluate_all, evaluate_observed,
     evaluate_together,
