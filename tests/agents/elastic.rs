@@ -183,7 +183,9 @@ fn agents_that_come_later_take_a_share_of_a_script_in_lua() {
     let script = r#"
         local number = 0
         function setup(thread) thread:set("id", number); number = number + 1 end
-        request = function() return wrk.format("GET", "/?delay=20ms&thread=" .. id) end
+        request = function()
+            return wrk.format("GET", "/?delay=20ms", { ["X-Thread"] = 1 + id })
+        end
     "#;
     let words = ["wrk", "-t1", "-c6", "-d10s", "-s", "s.lua", "URL"];
     let (said, answers) = joined(&words, &[("s.lua", script)]);
@@ -255,7 +257,7 @@ fn a_load_without_shares_takes_nobody_in() {
         ),
         (
             &["oha", "-n", "4", url],
-            1,
+            2,
             "give a duration (-z), or leave --elastic out",
         ),
         (
