@@ -108,11 +108,11 @@ struct Recorded {
     done: Frame,
 }
 
-fn record(assignment: Frame) -> Recorded {
+fn record(assignment: Vec<Frame>) -> Recorded {
     let mut process = Command::new(program());
     process.arg("worker-process");
     let mut line = start_child("the recorded part".to_owned(), process).expect("a process");
-    (line.sink)(assignment);
+    assignment.into_iter().for_each(|frame| (line.sink)(frame));
     let (mut ready, mut reports) = (None, Vec::new());
     loop {
         let frame = line
@@ -188,19 +188,19 @@ fn drive(parts: &Shared, frames: &Receiver<(usize, Frame)>, agents: usize) -> u6
             let _ = send.send(frame.clone());
         }
     };
-    let (mut assignment, mut assigned) = (None, vec![false; agents]);
+    // What all parts have in common comes first.
+    let (mut assignment, mut assigned) = (Vec::new(), vec![false; agents]);
     while assigned.iter().any(|assigned| !assigned) {
         match frames.recv_timeout(Duration::from_secs(1)) {
             Ok((number, frame)) => {
-                assigned[number] = true;
+                assigned[number] |= matches!(frame, Frame::Message(_));
                 if number == 0 {
-                    assignment = Some(frame);
+                    assignment.push(frame);
                 }
             }
             Err(_) => say_all(&Frame::alive()),
         }
     }
-    let assignment = assignment.expect("that of the first part");
     let recording = thread::spawn(move || {
         let recorded = record(assignment);
         let reports = recorded.of_all(agents);
