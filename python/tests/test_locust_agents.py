@@ -258,6 +258,43 @@ def test_the_users_of_a_lost_agent_may_stay_lost(bus, server, tmp_path):
     assert users_at_end(tmp_path) == 2
 
 
+def test_an_agent_that_comes_later_gets_its_share_of_the_users(bus, server, tmp_path):
+    for name in ("web-1", "web-2"):
+        bus.agent(name)
+    write(tmp_path, STEADY)
+    process = bus.begin(2, headless(server, 6, 12, "--csv", "out"), tmp_path, ["--elastic"])
+    time.sleep(4)
+    late = bus.agent("web-3")
+    ended = Ended(process, 60)
+    assert ended.code == 0, ended.err
+    assert "web-3 (index 2) reported as ready. 3 workers connected." in ended.err
+    assert "is busy with run" not in ended.err
+    assert users_at_end(tmp_path) == 6
+    row = re.search(r"Aggregated +(\d+) +0\(0.00%\)", ended.err)
+    assert int(row[1]) == server.count()
+    assert late.poll() is None
+    write(tmp_path, EVENTS)
+    process = bus.begin(3, headless(server, 6, 8), tmp_path, ["--elastic"])
+    time.sleep(3)
+    bus.agent("web-4")
+    ended = Ended(process, 60)
+    assert ended.code == 0, ended.err
+    # Six users on three agents are one or two each on four.
+    starts = [said(bus.said_by(f"web-{number}")).count("on_start red") for number in (1, 2, 3, 4)]
+    assert starts == [2, 2, 2, 1], starts
+
+
+def test_agents_do_not_join_a_test_that_is_recorded(bus, server, tmp_path):
+    bus.agent("web-1")
+    write(tmp_path, STEADY)
+    process = bus.begin(1, headless(server, 2, 2, "--out", "loadline=one.run"), tmp_path,
+                        ["--elastic"])
+    ended = Ended(process, 60)
+    assert ended.code == 2
+    assert "leave out --elastic, or --out, --check and --html." in ended.lines()[-1], ended.err
+    assert server.count() == 0
+
+
 def test_an_interrupt_ends_the_test_on_all_agents(bus, server, tmp_path):
     for name in ("web-1", "web-2"):
         bus.agent(name)

@@ -113,3 +113,35 @@ def test_a_load_that_is_none_is_refused(users, rate, text):
     dispatcher = UsersDispatcher([WorkerNode("w")], classes({"A": 1}))
     with pytest.raises(ValueError, match=text):
         dispatcher.new_dispatch(users, rate)
+
+
+def shares(counts):
+    """The users of each worker, and those of each class."""
+    classes = {}
+    for of_worker in counts.values():
+        for name, count in of_worker.items():
+            classes[name] = classes.get(name, 0) + count
+    return {worker: sum(users.values()) for worker, users in counts.items()}, classes
+
+
+@pytest.mark.parametrize("users", range(1, 30))
+def test_workers_that_come_get_their_share_and_no_user_is_lost_or_added(users):
+    kinds = classes({"A": 3, "B": 2, "C": 1}, {"C": 2})
+    dispatcher = UsersDispatcher([WorkerNode("w1"), WorkerNode("w2")], kinds)
+    dispatcher.new_dispatch(users, 3)
+    *_, before = dispatcher
+    for name in ("w3", "w4", "w5"):
+        dispatcher.add_worker(WorkerNode(name))
+        moved, last = 0, dispatcher.dispatched_users
+        dispatcher.rebalance()
+        for counts in dispatcher:
+            step = sum(abs(counts[worker][kind] - last[worker][kind])
+                       for worker in counts for kind in counts[worker]) // 2
+            assert step <= 3
+            moved, last = moved + step, counts
+        per_worker, per_class = shares(dispatcher.dispatched_users)
+        assert per_class == shares(before)[1]
+        assert max(per_worker.values()) - min(per_worker.values()) <= 1, per_worker
+        assert moved == per_worker[name]
+    dispatcher.rebalance()
+    assert list(dispatcher) == []

@@ -249,6 +249,34 @@ def test_the_users_of_a_worker_that_leaves_are_started_on_the_others(master, cap
     assert master.lost == []
 
 
+def test_a_worker_that_has_left_has_left_the_bus(master):
+    def rounds(count):
+        for _ in range(count):
+            worker = joined(master)
+            await_that(lambda: worker.worker_index in [one.index for one in master.clients.ready],
+                       "worker that is ready")
+            worker.quit()
+            worker.greenlet.join(10)
+            await_that(lambda: master.worker_count == 0, "end of the worker")
+
+    def descriptors():
+        return len(os.listdir("/proc/self/fd"))
+
+    # What is opened once is open from the first round on.
+    rounds(1)
+    await_that(lambda: threads_of("bus writer") == 1, "end of the worker's connection")
+    before = descriptors()
+    rounds(3)
+    await_that(lambda: threads_of("bus writer") == 1, "end of the workers' connections")
+    await_that(lambda: descriptors() <= before, f"{before} descriptors, but {descriptors()}")
+
+
+def threads_of(name):
+    """The number of this process's threads of that name."""
+    tasks = [f"/proc/self/task/{task}/comm" for task in os.listdir("/proc/self/task")]
+    return sum(open(path).read().strip() == name for path in tasks)
+
+
 def test_a_master_without_workers_says_so(master, caplog):
     master.start(1, spawn_rate=1)
     assert "before at least one worker processes has connected" in caplog.text

@@ -1,8 +1,9 @@
 //! Agents that join a run while it lasts.
 
 use super::{Agent, Bus, assert_sums, start, url};
-use crate::rig::{count, loadline, serve, text, url as with_options};
+use crate::rig::{command, count, loadline, serve, text, url as with_options};
 use serde_json::Value;
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -117,23 +118,161 @@ fn agents_that_come_later_take_a_share_of_the_users() {
     );
 }
 
+/// Starts a tool on one agent that another one joins after three seconds. Returns what it prints,
+/// and the requests that the server has answered.
+fn joined(words: &[&str], files: &[(&str, &str)]) -> (String, u64) {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let nats = bus.url();
+    let _one = Agent::start(&nats, "one", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let target = with_options(&server, "delay=20ms");
+    for (name, contents) in files {
+        let contents = contents.replace("URL", &target);
+        std::fs::write(folder.path().join(name), contents).unwrap();
+    }
+    let front = ["--nats", &nats, "--agents", "1", "--elastic"];
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| if *word == "URL" { &target } else { *word })
+        .collect();
+    let run = command(&[&front[..], &words].concat())
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command");
+    sleep(Duration::from_secs(3));
+    let _late = Agent::start(&nats, "late", &[]);
+    let output = run.wait_with_output().expect("an end");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
+    (format!("{stdout}{stderr}"), server.stop().answers)
+}
+
+#[test]
+fn agents_that_come_later_take_a_share_of_the_users_of_k6() {
+    let script = r#"
+        import http from "k6/http";
+        import exec from "k6/execution";
+        export const options = { scenarios: {
+            all: { executor: "constant-vus", vus: 6, duration: "10s", gracefulStop: "5s" } } };
+        export default function () {
+            const response = http.get("URL");
+            if (exec.scenario.iterationInTest > 1e11) {
+                console.log(`late ${exec.vu.idInTest}`);
+            }
+        }
+    "#;
+    let words = ["k6", "run", "--no-color", "s.js"];
+    let (said, answers) = joined(&words, &[("s.js", script)]);
+    assert!(said.contains("late 1000001"), "{said}");
+    assert!(
+        said.contains(&format!("http_reqs......................: {answers} ")),
+        "{said}"
+    );
+    // Each of six users has a response every 20 ms, and nobody has more.
+    assert!(
+        (1_200..=6 * 50 * 10 + 6).contains(&answers),
+        "{answers}: {said}"
+    );
+}
+
+#[test]
+fn agents_that_come_later_take_a_share_of_a_script_in_lua() {
+    let script = r#"
+        local number = 0
+        function setup(thread) thread:set("id", number); number = number + 1 end
+        request = function()
+            return wrk.format("GET", "/?delay=20ms", { ["X-Thread"] = 1 + id })
+        end
+    "#;
+    let words = ["wrk", "-t1", "-c6", "-d10s", "-s", "s.lua", "URL"];
+    let (said, answers) = joined(&words, &[("s.lua", script)]);
+    let count = said
+        .lines()
+        .find_map(|line| line.trim().split_once(" requests in "));
+    let count: u64 = count
+        .and_then(|(count, _)| count.parse().ok())
+        .expect(&said);
+    assert!(
+        (answers - 6..=answers).contains(&count),
+        "{answers}: {said}"
+    );
+    assert!(
+        (1_200..=6 * 50 * 10 + 6).contains(&answers),
+        "{answers}: {said}"
+    );
+}
+
+#[test]
+fn agents_that_come_later_take_a_share_of_the_rate_of_oha() {
+    let words = [
+        "oha",
+        "--no-tui",
+        "--output-format",
+        "json",
+        "-q",
+        "200",
+        "-z",
+        "10s",
+        "URL",
+    ];
+    let (said, answers) = joined(&words, &[]);
+    let json = said.find('{').expect(&said);
+    let end = said.rfind('}').expect(&said);
+    let report: Value = serde_json::from_str(&said[json..=end]).expect(&said);
+    let counted = report["statusCodeDistribution"]["200"]
+        .as_u64()
+        .expect(&said);
+    assert!((1_990..=2_000).contains(&counted), "{counted}: {said}");
+    assert!((counted..=2_000).contains(&answers), "{answers}: {said}");
+}
+
 #[test]
 fn a_load_without_shares_takes_nobody_in() {
     let bus = Bus::start(&[]);
     let _agent = Agent::start(&bus.url(), "one", &[]);
     let front = ["--nats", &bus.url(), "--agents", "1", "--elastic"];
-    for (words, said) in [
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, options: &str| {
+        let path = folder.path().join(name);
+        let script = format!("export const options = {options}; export default function () {{}}");
+        std::fs::write(&path, script).unwrap();
+        text(&path).to_owned()
+    };
+    let each = file("each.js", "{ vus: 2, iterations: 4 }");
+    let rps = file("rps.js", "{ vus: 2, duration: '1s', rps: 10 }");
+    let url = "http://127.0.0.1:9/";
+    for (words, code, said) in [
         (
-            &["-c", "4", "-n", "8", "http://127.0.0.1:9/"][..],
-            "give a rate (-r)",
+            &["-c", "4", "-n", "8", url][..],
+            2,
+            "give a rate (-r), or a duration (-d)",
         ),
         (
-            &["ab", "-n", "4", "http://127.0.0.1:9/"],
-            "Loadline's own runs",
+            &["ab", "-n", "4", url],
+            1,
+            "ab: --elastic gives agents that come later a share",
+        ),
+        (
+            &["oha", "-n", "4", url],
+            2,
+            "give a duration (-z), or leave --elastic out",
+        ),
+        (
+            &["k6", "run", &each],
+            255,
+            "an executor with a duration, such as constant-vus",
+        ),
+        (
+            &["k6", "run", &rps],
+            255,
+            "the option rps is divided among the agents",
         ),
     ] {
         let found = loadline(&[&front[..], words].concat());
-        assert_eq!(found.code, Some(if words[0] == "ab" { 22 } else { 2 }));
-        assert!(found.stderr.contains(said), "{}", found.stderr);
+        assert_eq!(found.code, Some(code), "{words:?}: {}", found.stderr);
+        assert!(found.stderr.contains(said), "{words:?}: {}", found.stderr);
     }
 }

@@ -88,17 +88,12 @@ fn line(number: usize, parts: &Shared) -> Line {
     let mut all = parts.lock().unwrap();
     all.sending[number] = Some(send);
     let received = all.received.clone().expect("a driver");
-    Line {
-        name: String::new(),
-        agent: None,
-        cores: 1,
-        clock_ahead_ns: 0,
-        clock_error_ns: 0,
-        head_start_ns: 0,
-        sink: Box::new(move |frame| drop(received.send((number, frame)))),
-        source: Box::new(Sent(sent)),
-        remote: Box::new(Nothing(number, Arc::clone(parts))),
-    }
+    Line::here(
+        String::new(),
+        Box::new(move |frame| drop(received.send((number, frame)))),
+        Box::new(Sent(sent)),
+        Box::new(Nothing(number, Arc::clone(parts))),
+    )
 }
 
 fn message(message: &Value) -> Frame {
@@ -113,11 +108,11 @@ struct Recorded {
     done: Frame,
 }
 
-fn record(assignment: Frame) -> Recorded {
+fn record(assignment: Vec<Frame>) -> Recorded {
     let mut process = Command::new(program());
     process.arg("worker-process");
     let mut line = start_child("the recorded part".to_owned(), process).expect("a process");
-    (line.sink)(assignment);
+    assignment.into_iter().for_each(|frame| (line.sink)(frame));
     let (mut ready, mut reports) = (None, Vec::new());
     loop {
         let frame = line
@@ -193,19 +188,19 @@ fn drive(parts: &Shared, frames: &Receiver<(usize, Frame)>, agents: usize) -> u6
             let _ = send.send(frame.clone());
         }
     };
-    let (mut assignment, mut assigned) = (None, vec![false; agents]);
+    // What all parts have in common comes first.
+    let (mut assignment, mut assigned) = (Vec::new(), vec![false; agents]);
     while assigned.iter().any(|assigned| !assigned) {
         match frames.recv_timeout(Duration::from_secs(1)) {
             Ok((number, frame)) => {
-                assigned[number] = true;
+                assigned[number] |= matches!(frame, Frame::Message(_));
                 if number == 0 {
-                    assignment = Some(frame);
+                    assignment.push(frame);
                 }
             }
             Err(_) => say_all(&Frame::alive()),
         }
     }
-    let assignment = assignment.expect("that of the first part");
     let recording = thread::spawn(move || {
         let recorded = record(assignment);
         let reports = recorded.of_all(agents);

@@ -3,6 +3,7 @@
 
 use crate::address::{BusAddress, BusServer};
 use crate::error::BusError;
+use crate::heartbeats::Heartbeats;
 use crate::nats::{self, Info, Op};
 use crate::stream::{Incoming, Outgoing, begin_tls, halves};
 use std::collections::{BTreeMap, VecDeque};
@@ -44,6 +45,7 @@ struct Shared {
     /// Sends to the writing thread.
     out: Sender<Vec<u8>>,
     table: Mutex<Table>,
+    heartbeats: Heartbeats,
     /// The most bytes of a message's contents.
     longest: usize,
 }
@@ -51,8 +53,8 @@ struct Shared {
 /// The parties that wait for something of the bus, and the state of the connection.
 #[derive(Default)]
 struct Table {
-    /// The subject and the receiver of each subscription, by its number.
-    subscriptions: BTreeMap<u64, (String, Sender<Message>)>,
+    /// The subscriptions, by their numbers.
+    subscriptions: BTreeMap<u64, Subscribed>,
     next: u64,
     /// The requests for signs of life that were not answered, in order.
     pings: VecDeque<Option<Sender<()>>>,
@@ -61,6 +63,26 @@ struct Table {
     /// The number of the connection: that of those before it.
     connection: u64,
     is_lost: bool,
+}
+
+/// A subscription, from the bus's view.
+struct Subscribed {
+    subject: String,
+    receiver: Sender<Message>,
+    /// Takes a message at once, on the thread that reads, and returns true; false leaves it to the
+    /// receiver. It does not wait.
+    at_once: Option<AtOnce>,
+}
+
+type AtOnce = Box<dyn Fn(&[u8]) -> bool + Send>;
+
+impl Subscribed {
+    fn take(&self, message: Message) {
+        let at_once = self.at_once.as_ref();
+        if !at_once.is_some_and(|take| take(&message.contents)) {
+            let _ = self.receiver.send(message);
+        }
+    }
 }
 
 /// The halves of a new connection.
@@ -101,6 +123,7 @@ impl Bus {
         let shared = Arc::new(Shared {
             out,
             table: Mutex::default(),
+            heartbeats: Heartbeats::default(),
             longest: info.max_payload.saturating_sub(ROOM_BYTES),
         });
         let keeper = Keeper {
@@ -112,6 +135,11 @@ impl Bus {
         let (number, _) = shared.replace();
         spawn("bus writer", move || keeper.keep(number, halves))?;
         Ok(Bus(shared))
+    }
+
+    /// Returns what is done at every heartbeat for the lines of this bus.
+    pub(crate) fn heartbeats(&self) -> &Heartbeats {
+        &self.0.heartbeats
     }
 
     /// Returns the most bytes of a message's contents.
@@ -166,8 +194,12 @@ impl Bus {
             let mut table = self.table();
             table.next += 1;
             let number = table.next;
-            let subscription = (subject.to_owned(), send);
-            table.subscriptions.insert(number, subscription);
+            let subscribed = Subscribed {
+                subject: subject.to_owned(),
+                receiver: send,
+                at_once: None,
+            };
+            table.subscriptions.insert(number, subscribed);
             number
         };
         self.send(nats::subscribe(subject, number))?;
@@ -178,12 +210,27 @@ impl Bus {
         })
     }
 
+    /// Has messages of the subscription of this number taken at once, on the thread that reads,
+    /// where `take` returns true. It must not wait.
+    pub(crate) fn take_at_once(&self, number: u64, take: impl Fn(&[u8]) -> bool + Send + 'static) {
+        if let Some(subscribed) = self.table().subscriptions.get_mut(&number) {
+            subscribed.at_once = Some(Box::new(take));
+        }
+    }
+
     /// Ends the subscription of this number: it receives nothing after what has arrived.
     pub(crate) fn end(&self, number: u64) {
         let ended = self.table().subscriptions.remove(&number);
         if ended.is_some() {
             let _ = self.send(nats::unsubscribe(number));
         }
+    }
+
+    /// Ends all subscriptions, so that nobody waits for a message any more. The connection is closed
+    /// once it is used no longer: what was sent before is received.
+    pub fn leave(&self) {
+        let ended = std::mem::take(&mut self.table().subscriptions);
+        drop(ended);
     }
 
     /// Waits until the bus has received all that was sent before, at most this long.
@@ -247,8 +294,8 @@ impl Shared {
                 contents,
             } => {
                 // A subscription that has just ended receives nothing.
-                if let Some((_, receiver)) = self.table().subscriptions.get(&number) {
-                    let _ = receiver.send(Message { reply, contents });
+                if let Some(subscribed) = self.table().subscriptions.get(&number) {
+                    subscribed.take(Message { reply, contents });
                 }
             }
             Op::Ping => {
@@ -284,7 +331,7 @@ impl Shared {
         table.connection += 1;
         table.pings.clear();
         let subscriptions = table.subscriptions.iter();
-        let lines = subscriptions.map(|(number, (subject, _))| nats::subscribe(subject, *number));
+        let lines = subscriptions.map(|(number, one)| nats::subscribe(&one.subject, *number));
         (table.connection, lines.flatten().collect())
     }
 }
@@ -550,5 +597,36 @@ mod tests {
         assert_eq!((number, &lines[..]), (2, &b"SUB a 1\r\n"[..]));
         bus.0.lose(1, "it was replaced".to_owned());
         assert!(bus.loss().is_none());
+    }
+
+    #[test]
+    fn who_leaves_receives_nothing_more_and_closes_the_connection() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let serving = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a client");
+            stream.write_all(INFO.as_bytes()).expect("a client");
+            let mut from = BufReader::new(stream.try_clone().expect("a stream"));
+            let mut all = String::new();
+            while !all.ends_with("PING\r\n") {
+                from.read_line(&mut all).expect("a client");
+            }
+            stream.write_all(b"PONG\r\n").expect("a client");
+            from.read_to_string(&mut all).expect("an end");
+            all
+        });
+        let bus = Bus::connect(&BusAddress {
+            url: format!("nats://127.0.0.1:{port}"),
+            ..BusAddress::default()
+        });
+        let bus = bus.expect("a bus");
+        let subscription = bus.subscribe("a").expect("a bus");
+        let waiting = thread::spawn(move || subscription.messages.recv().is_err());
+        bus.publish("b", b"last").expect("a bus");
+        bus.leave();
+        assert!(waiting.join().expect("a wait"));
+        drop(bus);
+        let said = serving.join().expect("a server");
+        assert!(said.ends_with("PUB b 4\r\nlast\r\n"), "{said}");
     }
 }

@@ -3,12 +3,11 @@
 use crate::connection::{Bus, Subscription};
 use crate::error::BusError;
 use crate::line_end::LineEnd;
-use crate::parcel::{BundleName, Parcel};
-use crate::protocol::{self, HEARTBEAT};
+use crate::parcel::{BundleName, Parcel, is_sign_of_life};
+use crate::protocol;
 use loadline_cluster::{Bundle, Frame, Hash, Remote, Sink, Source};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread;
 use std::time::Duration;
 
 /// The time that the last message may take to the bus.
@@ -59,7 +58,11 @@ impl FarLine {
     /// Begins the line: the agent has accepted the part. From now on it receives signs of life.
     pub(crate) fn begin(self) -> Ends {
         let FarLine { up, shared } = self;
-        beat(Arc::downgrade(&shared));
+        let line = Arc::downgrade(&shared);
+        let bus = lock(&shared).line.bus.clone();
+        let other = Weak::clone(&line);
+        bus.take_at_once(up.number(), move |message| acknowledge(&other, message));
+        bus.heartbeats().add(move || beat(&line));
         let sending = Arc::clone(&shared);
         Ends {
             sink: Box::new(move |frame| lock(&sending).send(frame)),
@@ -103,15 +106,27 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sends signs of life until the line is gone.
-fn beat(shared: Weak<Mutex<Shared>>) {
-    thread::spawn(move || {
-        while let Some(shared) = shared.upgrade() {
-            lock(&shared).line.beat();
-            drop(shared);
-            thread::sleep(HEARTBEAT);
-        }
-    });
+/// Sends a sign of life; returns false once the line is gone.
+fn beat(shared: &Weak<Mutex<Shared>>) -> bool {
+    let shared = shared.upgrade();
+    // A line that is being ended may wait for the bus, for which the others don't.
+    if let Some(Ok(mut shared)) = shared.as_ref().map(|shared| shared.try_lock()) {
+        shared.line.beat();
+    }
+    shared.is_some()
+}
+
+/// Takes a message that is a sign of life, which need not wake the thread that receives what a part
+/// sends; returns false for any other one, and where the line is in use.
+fn acknowledge(shared: &Weak<Mutex<Shared>>, message: &[u8]) -> bool {
+    if !is_sign_of_life(message) {
+        return false;
+    }
+    let shared = shared.upgrade();
+    match shared.as_ref().map(|shared| shared.try_lock()) {
+        Some(Ok(mut shared)) => shared.line.take(message).is_ok(),
+        Some(Err(_)) | None => false,
+    }
 }
 
 /// Receives what a part sends.

@@ -22,6 +22,9 @@ pub struct Hire {
     /// True if the users of a lost agent are not started anew on the others.
     #[serde(default)]
     pub keeps_losses: bool,
+    /// True if agents that come while the test lasts take part in it.
+    #[serde(default)]
+    pub is_elastic: bool,
 }
 
 impl Hire {
@@ -54,6 +57,7 @@ mod tests {
             agents: "2,region=eu".to_owned(),
             patience: Duration::from_millis(1_500),
             keeps_losses: true,
+            is_elastic: true,
         };
         let read = Hire::parse(&hire.text()).expect("a hire");
         assert_eq!(format!("{read:?}"), format!("{hire:?}"));

@@ -46,23 +46,7 @@ pub fn gather(
     tool: Option<&str>,
     patience: Duration,
 ) -> Result<Vec<Host>, GatherError> {
-    let (invitation, until) = (Invitation::new(wanted, tool), Instant::now() + patience);
-    let least = wanted.least();
-    if tool.is_some() {
-        refuse_more_than(MOST_OF_TOOL, wanted, least)?;
-    }
-    let mut hosts: Vec<Host> = Vec::new();
-    loop {
-        let mut seen = invitation.extend(bus, least - hosts.len())?;
-        hosts.append(&mut seen.hosts);
-        if hosts.len() == least {
-            return Ok(hosts);
-        }
-        if Instant::now() >= until {
-            return Err(seen.candidates.too_few(wanted, hosts.len()));
-        }
-        thread::sleep(SEARCH_INTERVAL);
-    }
+    Invitation::new(wanted, tool).gather(bus, wanted.least(), patience)
 }
 
 /// An invitation to the agents of a bus to take part in a new run.
@@ -87,6 +71,34 @@ impl Invitation {
             run: random_word(),
             wanted: wanted.clone(),
             tool: tool.map(str::to_owned),
+        }
+    }
+
+    /// Gathers so many agents like [`gather`].
+    ///
+    /// # Errors
+    /// Those of [`gather`].
+    pub fn gather(
+        &self,
+        bus: &Bus,
+        count: usize,
+        patience: Duration,
+    ) -> Result<Vec<Host>, GatherError> {
+        let until = Instant::now() + patience;
+        if self.tool.is_some() {
+            refuse_more_than(MOST_OF_TOOL, &self.wanted, count)?;
+        }
+        let mut hosts: Vec<Host> = Vec::new();
+        loop {
+            let mut seen = self.extend(bus, count - hosts.len())?;
+            hosts.append(&mut seen.hosts);
+            if hosts.len() == count {
+                return Ok(hosts);
+            }
+            if Instant::now() >= until {
+                return Err(seen.candidates.too_few(&self.wanted, hosts.len()));
+            }
+            thread::sleep(SEARCH_INTERVAL);
         }
     }
 
@@ -150,15 +162,10 @@ impl Invitation {
             Err(reason) => return Ok(Err(reason)),
         };
         let line = Line {
-            name: format!("agent {}", card.name),
-            agent: Some(card.name.clone()),
-            cores: card.cores,
             clock_ahead_ns: clock.ahead_ns,
             clock_error_ns: clock.error_ns,
             head_start_ns: LEAST_HEAD_START_NS.max(4 * clock.longest_ns + clock.error_ns),
-            sink: ends.sink,
-            source: ends.source,
-            remote: ends.remote,
+            ..line(card, ends)
         };
         Ok(Ok(Host {
             card: card.clone(),
@@ -181,17 +188,17 @@ pub fn command(bus: &Bus, card: &Card, words: &[String]) -> Result<Result<Line, 
         command: Some(words.to_vec()),
     };
     let ends = accept(bus, card, &offer)?;
-    Ok(ends.map(|ends| Line {
-        name: format!("agent {}", card.name),
+    Ok(ends.map(|ends| line(card, ends)))
+}
+
+/// Creates the line to an agent whose clocks are not known.
+fn line(card: &Card, ends: Ends) -> Line {
+    let name = format!("agent {}", card.name);
+    Line {
         agent: Some(card.name.clone()),
         cores: card.cores,
-        clock_ahead_ns: 0,
-        clock_error_ns: 0,
-        head_start_ns: 0,
-        sink: ends.sink,
-        source: ends.source,
-        remote: ends.remote,
-    }))
+        ..Line::here(name, ends.sink, ends.source, ends.remote)
+    }
 }
 
 /// Offers an agent what it is to do; returns the reason if it does not.

@@ -85,6 +85,11 @@ const ALIVE: u8 = b'a';
 /// The same, and a request for all from that number on.
 const AGAIN: u8 = b'r';
 
+/// True for a sign of life, which is an acknowledgement alone.
+pub(crate) fn is_sign_of_life(message: &[u8]) -> bool {
+    message.get(HEAD - 1) == Some(&ALIVE)
+}
+
 /// The bytes before the contents: a number of four bytes and the kind.
 const HEAD: usize = 5;
 

@@ -132,16 +132,29 @@ pub fn send_reports(part: RunPart, output: impl Write + Send + 'static) -> Resul
 fn report(mut part: RunPart, voice: &ToCoordinator) -> Result<(), ChildError> {
     let handle = part.handle();
     let mut reports = ReportWriter::default();
+    let mut has_begun = false;
     loop {
         let told = match part.next_report(REPORT_TIMEOUT) {
             NextReport::Report(report) => voice.send(&Frame::Report(reports.write(&report)?)),
             NextReport::Nothing => Ok(()),
             NextReport::Over => return Ok(voice.say(&FromChild::Done)?),
         };
+        let told = told.and_then(|()| say_begun(&part, &mut has_begun, voice));
         if let Err(error) = told {
             handle.abort();
             return Err(error.into());
         }
+    }
+}
+
+/// Sends once that the load has begun, when it has.
+fn say_begun(part: &RunPart, is_said: &mut bool, voice: &ToCoordinator) -> io::Result<()> {
+    match part.begin_late_ns() {
+        Some(late_ns) if !*is_said => {
+            *is_said = true;
+            voice.say(&FromChild::Begun { late_ns })
+        }
+        _ => Ok(()),
     }
 }
 

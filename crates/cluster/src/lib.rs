@@ -35,8 +35,8 @@
 //! - a message: `message.rs`; how it is sent `frame.rs`; what is sent once to all `bundle.rs`, the
 //!   bodies of requests in it `bodies.rs`
 //! - a child's side: `child.rs`; what it reports is in the crate `engine`
-//! - the coordinator's side: all children `processes.rs`, their assignment
-//!   `assignment.rs`, while the run lasts `supervision.rs`; one of them `link.rs`, its pipes
+//! - the coordinator's side: all children `processes.rs`, up to the begin of the load `muster.rs`,
+//!   their assignment `assignment.rs`, while the run lasts `supervision.rs`; one of them `link.rs`, its pipes
 //!   `pipes.rs`; those that join while it lasts `newcomers.rs`
 //! - reports that an agent joins before they are here: `group.rs`, its messages `merging.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
@@ -57,6 +57,7 @@ mod link;
 mod loss;
 mod merging;
 mod message;
+mod muster;
 mod newcomers;
 mod parts;
 mod pipes;
@@ -73,9 +74,10 @@ pub use line::{Line, Remote, Sink, Source};
 pub use loss::OnLoss;
 pub use merging::{MergeOrder, ToAgent, merged};
 pub use message::{Before, FromChild, Job, PROTOCOL, Ready, ToChild};
+pub use muster::{Machines, Users};
 pub use newcomers::{Newcomer, Recruiter};
 pub use parts::Parts;
 pub use pipes::start as start_child;
-pub use processes::{Machines, Processes, Users};
+pub use processes::Processes;
 pub use relay::{Relay, Seat, Sockets, end_orphaned_process};
 pub use watched::SILENCE_TIMEOUT;

@@ -49,6 +49,29 @@ pub struct Line {
     pub remote: Box<dyn Remote>,
 }
 
+impl Line {
+    /// Creates a line to a process of this machine that has this name, and at whose end messages
+    /// are at once.
+    pub fn here(
+        name: String,
+        sink: Sink,
+        source: Box<dyn Source>,
+        remote: Box<dyn Remote>,
+    ) -> Self {
+        Line {
+            name,
+            agent: None,
+            cores: 1,
+            clock_ahead_ns: 0,
+            clock_error_ns: 0,
+            head_start_ns: 0,
+            sink,
+            source,
+            remote,
+        }
+    }
+}
+
 impl std::fmt::Debug for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Line").finish_non_exhaustive()

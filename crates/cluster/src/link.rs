@@ -9,6 +9,7 @@ use crate::merging::ToAgent;
 use crate::message::{Before, Command, FromChild, PROTOCOL, Ready, ToChild};
 use crate::watched::{Silence, Watched, lock};
 use loadline_engine::{Inlet, ReportReader, TallyCodec, WorkerFailure};
+use loadline_record::AgentBegin;
 use std::io;
 use std::ops::Range;
 use std::sync::mpsc::Sender;
@@ -43,6 +44,8 @@ pub(crate) struct Link {
     state: Arc<Mutex<State>>,
     sink: Option<Sink>,
     clock_ahead_ns: i64,
+    clock_error_ns: u64,
+    agent: Option<String>,
     cores: u32,
     reader: Option<JoinHandle<()>>,
     silence: Silence,
@@ -63,6 +66,32 @@ struct State {
     begun: Vec<u64>,
     /// The course of the load, once it begins.
     course: Option<Course>,
+    /// By how much its begin was late, in nanoseconds, once that is known.
+    late_ns: Option<u64>,
+}
+
+/// The begin of a part's load, as far as that is known.
+pub(crate) struct Beginning {
+    agent: String,
+    clock_error_ns: u64,
+    state: Arc<Mutex<State>>,
+}
+
+impl Beginning {
+    /// Returns how far it is from the instant that all parts have in common.
+    pub(crate) fn known(&self) -> AgentBegin {
+        AgentBegin {
+            agent: self.agent.clone(),
+            late_ns: lock(&self.state).late_ns.unwrap_or(0),
+            clock_error_ns: self.clock_error_ns,
+        }
+    }
+}
+
+impl std::fmt::Debug for Beginning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.known().fmt(f)
+    }
 }
 
 impl Link {
@@ -82,6 +111,7 @@ impl Link {
             taken_from_ns: None,
             begun: vec![0; part.scenarios],
             course: None,
+            late_ns: None,
         }));
         let listener = Listener {
             reports: ReportReader::new(part.workers.clone(), part.scenarios, part.tallies.clone()),
@@ -97,6 +127,8 @@ impl Link {
             state,
             sink: Some(line.sink),
             clock_ahead_ns: line.clock_ahead_ns,
+            clock_error_ns: line.clock_error_ns,
+            agent: line.agent,
             cores: line.cores,
             reader: Some(thread::spawn(move || listener.listen(source))),
             silence: Silence::default(),
@@ -142,6 +174,8 @@ impl Link {
     /// Returns the instant from which others take the part's load over, once: when it is lost, and
     /// all that it has reported is counted.
     pub(crate) fn taken_from_ns(&mut self) -> Option<u64> {
+        // Most parts are there, and this is called often.
+        lock(&self.state).taken_from_ns?;
         let index = self.part.index;
         let group = self.part.group.as_ref();
         let is_settled = group.is_none_or(|group| group.is_settled(index));
@@ -170,6 +204,15 @@ impl Link {
     pub(crate) fn refuse(&self, reason: &str) {
         let reason = format!("sent what is no message of the protocol ({reason})");
         lock(&self.state).watched.end_for(reason);
+    }
+
+    /// Returns the begin of its load, if an agent has it.
+    pub(crate) fn beginning(&self) -> Option<Beginning> {
+        Some(Beginning {
+            agent: self.agent.clone()?,
+            clock_error_ns: self.clock_error_ns,
+            state: Arc::clone(&self.state),
+        })
     }
 
     /// Returns the number of cores of the machine that has it.
@@ -276,6 +319,7 @@ impl Listener {
             }
             FromChild::Hello { .. } | FromChild::Alive => {}
             FromChild::Ready(ready) => self.has_started(Ok(ready)),
+            FromChild::Begun { late_ns } => lock(&self.state).late_ns = Some(late_ns),
             FromChild::Failed { reason } => {
                 self.has_started(Err(reason));
                 lock(&self.state).is_done = true;

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 /// The version of the protocol. Both sides must have the same: they are the same program.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// The behaviour of a run's users, if they do not send the plan's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -114,6 +114,11 @@ pub enum FromChild {
     Failed {
         /// A sentence without its full stop.
         reason: String,
+    },
+    /// The load of all its workers has begun.
+    Begun {
+        /// By how much the last of them was late, in nanoseconds.
+        late_ns: u64,
     },
     /// The last message.
     Done,

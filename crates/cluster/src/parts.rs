@@ -10,7 +10,7 @@ use crate::frame::Frame;
 use crate::line::{Line, Remote, Source};
 use crate::link::Link;
 use crate::loss::{Handover, OnLoss};
-use crate::processes::{Common, links};
+use crate::muster::{Common, links};
 use loadline_engine::{Readiness, Run, TallyCodec};
 use loadline_plan::{HttpVersion, Plan};
 use std::io::{self, BufReader, Read};
@@ -81,17 +81,8 @@ fn readiness() -> Readiness {
 
 /// Returns the line of a part, by which nothing is sent to it.
 fn line(name: String, input: impl Read + Send + 'static) -> Line {
-    Line {
-        name,
-        agent: None,
-        cores: 1,
-        clock_ahead_ns: 0,
-        clock_error_ns: 0,
-        head_start_ns: 0,
-        sink: Box::new(drop),
-        source: Box::new(Input(BufReader::new(input))),
-        remote: Box::new(Unsupervised),
-    }
+    let source = Box::new(Input(BufReader::new(input)));
+    Line::here(name, Box::new(drop), source, Box::new(Unsupervised))
 }
 
 /// The reports of a part.

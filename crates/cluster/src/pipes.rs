@@ -22,21 +22,16 @@ pub fn start(name: String, mut command: Command) -> io::Result<Line> {
         .spawn()?;
     let input = child.stdin.take().map(writer);
     let output = child.stdout.take().map(BufReader::new);
+    let sink = Box::new(move |frame| {
+        if let Some(input) = &input {
+            // A child that is gone is detected by its silence.
+            let _ = input.send(frame);
+        }
+    });
+    let source = Box::new(Output(output));
     Ok(Line {
-        name,
-        agent: None,
-        cores: 1,
-        clock_ahead_ns: 0,
-        clock_error_ns: 0,
         head_start_ns: HEAD_START_NS,
-        sink: Box::new(move |frame| {
-            if let Some(input) = &input {
-                // A child that is gone is detected by its silence.
-                let _ = input.send(frame);
-            }
-        }),
-        source: Box::new(Output(output)),
-        remote: Box::new(Process(child)),
+        ..Line::here(name, sink, source, Box::new(Process(child)))
     })
 }
 

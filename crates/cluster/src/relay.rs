@@ -181,7 +181,10 @@ fn take(frame: &Frame, sockets: &mut Sockets) -> Result<(), String> {
                 ));
             }
             FromChild::Failed { reason } => return Err(reason),
-            FromChild::Hello { .. } | FromChild::Alive | FromChild::Ready(_) => return Ok(()),
+            FromChild::Hello { .. }
+            | FromChild::Alive
+            | FromChild::Ready(_)
+            | FromChild::Begun { .. } => return Ok(()),
             FromChild::Done => {}
         }
     }

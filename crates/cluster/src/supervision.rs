@@ -12,9 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// The interval in which commands are forwarded, and silent children are detected. A change of the
-/// load is sent 150 ms ahead.
+/// The interval in which commands are forwarded. A change of the load is sent 150 ms ahead.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// The number of such intervals after which silent parts are looked for.
+const POLLS_OF_SILENCE: u32 = 10;
 
 /// The parts of a run, and what all of them have received.
 pub(crate) struct Supervision {
@@ -33,17 +34,25 @@ pub(crate) struct Supervision {
 impl Supervision {
     /// Watches over the parts until the run is over.
     pub(crate) fn run(mut self, is_over: &AtomicBool) {
+        let mut polls = 0;
         while !is_over.load(Ordering::Relaxed) {
             thread::sleep(POLL_INTERVAL);
+            polls += 1;
             self.forward_commands();
-            self.links
-                .iter_mut()
-                .for_each(|link| link.miss_if_silent(POLL_INTERVAL));
+            if polls % POLLS_OF_SILENCE == 0 {
+                self.miss_the_silent();
+            }
             for group in &self.groups {
                 group.supervise(&mut self.links);
             }
             self.hand_on_lost();
             self.admit();
+        }
+    }
+
+    fn miss_the_silent(&mut self) {
+        for link in &mut self.links {
+            link.miss_if_silent(POLL_INTERVAL * POLLS_OF_SILENCE);
         }
     }
 

@@ -77,6 +77,9 @@ struct Control {
     end_ns: AtomicU64,
     /// The number of checks of each worker.
     beats: Vec<AtomicU64>,
+    /// The number of workers whose load has begun, and by how much the last of them was late.
+    begun: AtomicUsize,
+    late_ns: AtomicU64,
 }
 
 impl Handle {
@@ -96,7 +99,22 @@ impl Handle {
             begin_ns: AtomicU64::new(u64::MAX),
             end_ns: AtomicU64::new(u64::MAX),
             beats: (0..workers).map(|_| AtomicU64::new(0)).collect(),
+            begun: AtomicUsize::new(0),
+            late_ns: AtomicU64::new(0),
         }))
+    }
+
+    /// Notes that the load of a worker begins, and by how much that is late.
+    pub(crate) fn note_begin(&self, late_ns: u64) {
+        self.0.late_ns.fetch_max(late_ns, Ordering::Relaxed);
+        self.0.begun.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns by how much the begin of the last worker was late, in nanoseconds, once the load of
+    /// so many has begun.
+    pub(crate) fn begin_late_ns(&self, workers: usize) -> Option<u64> {
+        let have_begun = self.0.begun.load(Ordering::Acquire) >= workers;
+        have_begun.then(|| self.0.late_ns.load(Ordering::Relaxed))
     }
 
     /// Counts a check of a worker, which shows that it is alive.

@@ -11,7 +11,7 @@ use crate::pacer::over_ns;
 use crate::prepare::Prepared;
 use crate::report::{MemberReport, Report};
 use loadline_plan::{HttpVersion, Plan};
-use loadline_reactor::{Address, Kernel, monotonic_ns};
+use loadline_reactor::{Address, Host, Kernel, Task, monotonic_ns};
 use loadline_schedule::Stripe;
 use loadline_transport::DialError;
 use std::collections::HashSet;
@@ -208,6 +208,7 @@ impl Starting {
             let _ = tell.send((up, first_error));
             match when.recv() {
                 Ok(begin_ns) => {
+                    let _noting = note_begin(&kernel, stripe, begin_ns, &own_handle);
                     kernel.block_on(run_groups(groups, begin_ns, &own_handle))?;
                 }
                 // Another worker could not open any connection, so there is no run.
@@ -237,6 +238,17 @@ impl Starting {
             begin,
         })
     }
+}
+
+/// Notes by how much a worker is late at the begin of the load, if it is there then: one that joins
+/// begins later.
+fn note_begin(kernel: &Kernel, stripe: Stripe, begin_ns: u64, handle: &Handle) -> Option<Task> {
+    let (mut timer, handle) = (kernel.timer(), handle.clone());
+    let noting = async move {
+        timer.until(begin_ns).await;
+        handle.note_begin(monotonic_ns().saturating_sub(begin_ns));
+    };
+    (stripe.index < stripe.of).then(|| kernel.spawn(noting))
 }
 
 /// Sets up the users of all scenarios on a worker's thread.

@@ -33,6 +33,8 @@ pub struct RunPart {
     /// The end of the load, if it is limited by time.
     over: Option<Instant>,
     reports: PartReports,
+    /// Their number.
+    workers: usize,
     /// True if no worker can report anything any more.
     is_cut_off: bool,
 }
@@ -57,6 +59,7 @@ impl RunPart {
             local: LocalWorkers::launch(plan, detail, launches, workers.clone())?,
             attendance: Attendance::new(workers.start as usize..workers.end as usize),
             over: None,
+            workers: workers.len(),
             reports: PartReports::new(workers, plan.parts().len()),
             is_cut_off: false,
         })
@@ -77,6 +80,7 @@ impl RunPart {
             local: LocalWorkers::driven(inlet.handle().clone(), reports, ready),
             attendance: Attendance::elsewhere(own),
             over: None,
+            workers: workers.len(),
             reports: PartReports::new(workers, plan.parts().len()),
             is_cut_off: false,
         };
@@ -98,6 +102,12 @@ impl RunPart {
     /// Returns the handle that stops the workers or changes their load, from any thread.
     pub fn handle(&self) -> Handle {
         self.local.handle()
+    }
+
+    /// Returns by how much the begin of the last of the workers was late, in nanoseconds, once all
+    /// have begun; `None` before, and of workers that join or that other loops drive.
+    pub fn begin_late_ns(&self) -> Option<u64> {
+        self.local.handle.begin_late_ns(self.workers)
     }
 
     /// Returns the next report; waits for at most `patience`.

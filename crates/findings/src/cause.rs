@@ -122,6 +122,17 @@ pub enum Cause {
         /// The share of segments that were retransmitted.
         share: f64,
     },
+    /// The load of agents did not begin at one instant.
+    UnevenBegin {
+        /// The agent whose begin is furthest from that of the others.
+        agent: String,
+        /// By how much it was late by its own clock, in nanoseconds.
+        late_ns: u64,
+        /// The most by which its clock is wrong, in nanoseconds.
+        clock_error_ns: u64,
+        /// The number of further agents whose begin is too far off.
+        others: u64,
+    },
     /// The run was killed: the requests in flight are unknown.
     BrokenOff,
     /// The transient was to be cut, but the run never became steady.
@@ -314,6 +325,7 @@ impl Cause {
             Cause::Ports { .. } => "ports",
             Cause::Stolen { .. } => "stolen",
             Cause::Lost { .. } => "lost",
+            Cause::UnevenBegin { .. } => "uneven_begin",
             Cause::BrokenOff => "broken_off",
             Cause::NotSteady => "unsettled",
             Cause::TooShort => "too_short",
@@ -371,6 +383,7 @@ impl Cause {
             | Cause::Ports { .. }
             | Cause::Stolen { .. }
             | Cause::Lost { .. }
+            | Cause::UnevenBegin { .. }
             | Cause::BrokenOff
             | Cause::NotSteady
             | Cause::TooShort

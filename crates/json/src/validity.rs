@@ -44,7 +44,7 @@ impl Grade {
 }
 
 /// The kinds of findings of this version.
-const FINDINGS: [&str; 21] = [
+const FINDINGS: [&str; 22] = [
     "decisive",
     "late",
     "plan_limit",
@@ -61,6 +61,7 @@ const FINDINGS: [&str; 21] = [
     "ports",
     "stolen",
     "lost",
+    "uneven_begin",
     "broken_off",
     "unsettled",
     "too_short",

@@ -81,10 +81,6 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
             return Some(dialect.misused());
         }
     };
-    if front.machines.elastic {
-        refuse("--elastic is for Loadline's own runs with a rate; leave it out.");
-        return Some(dialect.misused());
-    }
     Some(if dialect == Dialect::Locust {
         run_locust(&words, front)
     } else {

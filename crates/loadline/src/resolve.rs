@@ -25,7 +25,7 @@ use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
 use loadline_runner::preflight::{Overwriting, refuse_overwriting};
-use loadline_runner::{Watch, may_be_joined};
+use loadline_runner::{Watch, may_be_joined, no_joins};
 use loadline_verdict::{Goal, Impossible};
 use std::fs::File;
 use std::io::{self, Read};
@@ -173,12 +173,9 @@ fn on_agents(
 /// Refuses agents that join where there is nothing that they could take over.
 fn refuse_elastic(flags: &RunFlags, plan: &Plan) -> Result<(), Error> {
     match flags.machines.elastic && !may_be_joined(plan) {
-        true => Err(Error::Flags(
-            "--elastic gives agents that come later a share of the arrivals, or of the users; a \
-             script and a number of requests without a rate have none to give: give a rate (-r) \
-             or a duration (-d) and no script, or leave it out."
-                .to_owned(),
-        )),
+        true => Err(Error::Flags(no_joins(
+            "give a rate (-r), or a duration (-d) instead of -n",
+        ))),
         false => Ok(()),
     }
 }

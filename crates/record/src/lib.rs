@@ -53,6 +53,7 @@
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod agent_begin;
 mod arrivals;
 mod blocks;
 mod buckets;
@@ -92,6 +93,7 @@ mod worker_times;
 #[cfg(test)]
 mod samples;
 
+pub use agent_begin::AgentBegin;
 pub use arrivals::{Arrivals, Pattern, WINDOW_NS};
 pub use blocks::Blocks;
 pub use busiest::{Busiest, Stretch};

@@ -14,9 +14,9 @@ pub use row::{Quantiles, Row};
 use crate::format::FORMAT_VERSION;
 use crate::watched::{WatchHistory, Watched};
 use crate::{
-    Blocks, Busiest, Censored, DeclaredCheck, Environment, Header, HostCounters, LoadChange,
-    LongBody, Model, NameHistory, Note, OddAgent, Pattern, Role, Snapshot, Transient, Uncut,
-    Unfinished,
+    AgentBegin, Blocks, Busiest, Censored, DeclaredCheck, Environment, Header, HostCounters,
+    LoadChange, LongBody, Model, NameHistory, Note, OddAgent, Pattern, Role, Snapshot, Transient,
+    Uncut, Unfinished,
 };
 use loadline_metrics::{CustomMetrics, SeriesSet};
 use loadline_plan::{Arrivals as Spread, Plan, Shape};
@@ -48,6 +48,8 @@ pub struct Summary {
     /// Those of them whose response times differ from those of the others, the most different one
     /// first.
     pub odd_agents: Vec<OddAgent>,
+    /// Those of them whose load began off the common instant by more than that matters.
+    pub begins_off: Vec<AgentBegin>,
     /// The rule that decided when an exchange started.
     pub model: Model,
     /// The start of the run.
@@ -132,6 +134,7 @@ impl Summary {
             left_out: header.left_out,
             agents: header.agents,
             odd_agents: Vec::new(),
+            begins_off: Vec::new(),
             started_at: header.started_at,
             started_monotonic_ns: header.started_monotonic_ns,
             ended: Ended::Unknown,

@@ -62,6 +62,12 @@ impl Unfinished {
         self.unsent.saturating_add(self.in_flight)
     }
 
+    /// Returns the number of unsent arrivals of which no worker has reported anything: those of lost
+    /// workers, and of workers whose load ended before that of others. They have ages of 0.
+    pub fn unreported(&self) -> u64 {
+        self.lost.saturating_add(self.by_stop).min(self.unsent)
+    }
+
     /// True if the age of each request is known.
     pub fn ages_are_known(&self) -> bool {
         self.ages.response.len() == self.count() && self.ages.service.len() == self.in_flight

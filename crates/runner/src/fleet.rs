@@ -43,6 +43,11 @@ pub fn has_fleet() -> bool {
     fleet().is_some()
 }
 
+/// True if further processes may join the runs of this one.
+pub fn is_elastic() -> bool {
+    fleet().is_some_and(|fleet| fleet.recruiter().is_some())
+}
+
 /// True if all workers of a plan's run are in other processes.
 pub fn runs_elsewhere(plan: &Plan) -> bool {
     plan.processes > 1 || fleet().is_some()

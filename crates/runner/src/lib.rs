@@ -70,7 +70,7 @@ pub use commands::{Command, Commands, Control, MOST_NOTES, NoteProblem, Phase};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
-pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, runs_elsewhere, worker_command};
+pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, is_elastic, runs_elsewhere, worker_command};
 pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};
 pub use lookout::{Lookout, Sight, post};
@@ -85,5 +85,6 @@ pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
 pub use workload::{
-    Job, OnError, Prints, Workload, may_be_joined, start_counting, start_scenarios, workload,
+    Job, OnError, Prints, Workload, may_be_joined, no_joins, refusal_of_joins, start_counting,
+    start_scenarios, workload,
 };

@@ -20,7 +20,7 @@ use loadline_record::{
     Role, SlowRequest, Snapshot, Summary, Transient, Unfinished,
 };
 use loadline_script::OnError;
-use loadline_verdict::{RunResult, odd_agents, transient};
+use loadline_verdict::{RunResult, begins_off, odd_agents, transient};
 use loadline_watch::host_counters;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -385,6 +385,7 @@ impl Conductor<'_> {
         self.summary.finish(ended, unfinished);
         let times = self.source.response_times_of_agents();
         self.summary.odd_agents = odd_agents(self.source.agents(), &times);
+        self.summary.begins_off = begins_off(self.source.begins());
         self.source.next_event(FLUSH_TIMEOUT);
         let torn_down = self.workload.teardown();
         self.workload.flush();

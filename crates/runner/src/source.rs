@@ -5,7 +5,7 @@ use loadline_cluster::{Newcomer, Processes};
 use loadline_engine::{Event, Run, WorkerFailure};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
-use loadline_record::Distribution;
+use loadline_record::{AgentBegin, Distribution};
 use std::time::Duration;
 
 /// A run in progress.
@@ -38,6 +38,11 @@ pub trait Source {
     /// Returns the most by which one of these agents begins before or after that, in nanoseconds.
     fn begin_error_ns(&self) -> u64 {
         0
+    }
+
+    /// Returns how far the begin of each agent's load is from the instant that all have in common.
+    fn begins(&self) -> Vec<AgentBegin> {
+        Vec::new()
     }
 
     /// Returns the agents that have joined since the last call.
@@ -129,6 +134,10 @@ impl Source for Processes {
 
     fn begin_error_ns(&self) -> u64 {
         Processes::begin_error_ns(self)
+    }
+
+    fn begins(&self) -> Vec<AgentBegin> {
+        Processes::begins(self)
     }
 
     fn newcomers(&mut self) -> Vec<Newcomer> {

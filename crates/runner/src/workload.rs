@@ -1,7 +1,7 @@
 //! Workloads: the behaviour of a run's users. The only place that knows script languages.
 
 use crate::error::RunError;
-use crate::fleet::{fleet, runs_elsewhere, worker_command};
+use crate::fleet::{fleet, is_elastic, runs_elsewhere, worker_command};
 use crate::observer::Wants;
 use crate::script_job;
 use crate::source::Source;
@@ -198,9 +198,22 @@ pub fn may_be_joined(plan: &Plan) -> bool {
         }
         Shape::Paced | Shape::Scenarios { .. } => false,
     };
-    let parts = plan.parts();
-    let may_be_joined = |part: &Plan| part.script.is_none() && has_shares(part);
-    parts.iter().all(may_be_joined)
+    plan.parts().iter().all(has_shares)
+}
+
+/// Returns the sentence about a plan whose load nobody can join, where processes may join the runs
+/// of this one. `instead` is what has a load that they can, as the rest of a sentence.
+pub fn refusal_of_joins(plan: &Plan, instead: &str) -> Option<String> {
+    (is_elastic() && !may_be_joined(plan)).then(|| no_joins(instead))
+}
+
+/// Returns the sentence about a load that nobody can join.
+pub fn no_joins(instead: &str) -> String {
+    format!(
+        "--elastic gives agents that come later a share of the arrivals, or of the users; a fixed \
+         number of requests or iterations without a rate has none to give: {instead}, or leave \
+         --elastic out."
+    )
 }
 
 /// Returns the users of a plan with these scripts, one for each of its scenarios, in other

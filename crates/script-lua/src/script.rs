@@ -213,8 +213,8 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Loads the script for its own ones of all threads. `settled` is what another process has
-    /// found that loaded it before.
+    /// Loads the script for its own ones of all threads, which are more than those of the options if
+    /// they join. `settled` is what another process has found that loaded it before.
     fn load(mut self, own: Range<u32>, settled: Option<Settled>) -> Result<Script, Error> {
         let main = self.state()?;
         self.resolve(&main)?;
@@ -223,7 +223,7 @@ impl<'a> Loader<'a> {
         }
         let mut threads: Vec<Thread> = Vec::new();
         let mut callbacks = None;
-        for number in 0..self.options.threads.max(1) {
+        for number in 0..self.options.threads.max(own.end).max(1) {
             let is_own = own.contains(&number);
             let thread = self.thread(&main, is_own)?;
             if is_own && callbacks.is_none() {

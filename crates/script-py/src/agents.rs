@@ -68,6 +68,12 @@ impl Agents {
         self.hire.keeps_losses
     }
 
+    /// True if agents that come while the test lasts take part in it.
+    #[getter]
+    fn is_elastic(&self) -> bool {
+        self.hire.is_elastic
+    }
+
     /// Gathers all agents of the test, and waits for those that are missing. Raises
     /// `ConnectionError` if there are too few in time.
     fn gather(&self, py: Python<'_>) -> PyResult<Vec<FarPart>> {
@@ -86,12 +92,12 @@ impl Agents {
 
 impl Agents {
     fn hosts(&self) -> Result<Vec<Host>, GatherError> {
-        let (mut wanted, patience) = (self.wanted.clone(), self.hire.patience);
-        if wanted.count.is_none() {
-            let found = loadline_bus::find(&self.bus, &wanted, patience)?;
-            wanted.count = Some(found.len() as u32);
-        }
-        loadline_bus::gather(&self.bus, &wanted, Some(TOOL), patience)
+        let patience = self.hire.patience;
+        let count = match self.wanted.count {
+            Some(count) => count as usize,
+            None => loadline_bus::find(&self.bus, &self.wanted, patience)?.len(),
+        };
+        self.invitation.gather(&self.bus, count, patience)
     }
 }
 
@@ -152,7 +158,7 @@ impl FarPart {
 
 /// The end of a line in the process that has a part.
 #[pyclass(frozen, module = "loadline._native")]
-pub(crate) struct PartSeat(Mutex<Seating>);
+pub(crate) struct PartSeat(Mutex<Option<Seating>>);
 
 /// The seat of a process that an agent has started, or that is one itself.
 enum Seating {
@@ -195,7 +201,7 @@ impl PartSeat {
         let source = Box::new(Frames(BufReader::new(input)));
         let taken = py.detach(|| Seat::take(source, output, end_orphaned_process));
         let seat = taken.map_err(unusable)?;
-        Ok(PartSeat(Mutex::new(Seating::OfAgent(seat))))
+        Ok(PartSeat(Mutex::new(Some(Seating::OfAgent(seat)))))
     }
 
     /// Waits on the bus that this text describes until a master has a part for this process, which
@@ -210,20 +216,20 @@ impl PartSeat {
                     WorkerError::Refused => PyPermissionError::new_err(error.to_string()),
                     other @ (WorkerError::Bus(_) | WorkerError::Master(_)) => unusable(other),
                 })?;
-        Ok(PartSeat(Mutex::new(Seating::Own(worker))))
+        Ok(PartSeat(Mutex::new(Some(Seating::Own(worker)))))
     }
 
     /// Returns the job as JSON.
     fn job(&self) -> PyResult<String> {
-        let terms: Box<RawValue> = lock(&self.0).seat().job().terms()?;
-        Ok(terms.get().to_owned())
+        self.with(|seat| {
+            let terms: Box<RawValue> = seat.job().terms()?;
+            Ok(terms.get().to_owned())
+        })
     }
 
     /// Returns what the job is for this part alone, as JSON.
-    fn own(&self) -> String {
-        let mut seating = lock(&self.0);
-        let own = seating.seat().own();
-        own.map_or("null", RawValue::get).to_owned()
+    fn own(&self) -> PyResult<String> {
+        self.with(|seat| Ok(seat.own().map_or("null", RawValue::get).to_owned()))
     }
 
     /// Begins the part. Returns the descriptor of a socket for messages, which belongs to the
@@ -231,20 +237,37 @@ impl PartSeat {
     fn begin(&self) -> PyResult<(RawFd, ReportLine)> {
         let (own, messages) = UnixStream::pair()?;
         let (line, reports) = ReportLine::to_elsewhere()?;
-        lock(&self.0).seat().begin(Sockets { messages, reports })?;
+        self.with(|seat| Ok(seat.begin(Sockets { messages, reports })?))?;
         Ok((own.into_raw_fd(), line))
     }
 
-    /// Reports the reason why the part can't begin.
+    /// Reports the reason why the part can't begin; nothing once it is over.
     fn fail(&self, reason: &str) {
-        lock(&self.0).seat().fail(reason);
+        if let Some(seating) = &mut *lock(&self.0) {
+            seating.seat().fail(reason);
+        }
     }
 
-    /// Waits until all is passed on that was sent before the socket and the line were closed.
+    /// Waits until all is passed on that was sent before the socket and the line were closed. The
+    /// part is over then. Does nothing more when it is called again.
     fn finish(&self, py: Python<'_>) {
-        py.detach(|| match &mut *lock(&self.0) {
-            Seating::OfAgent(seat) => seat.finish(),
-            Seating::Own(worker) => worker.finish(),
+        py.detach(|| {
+            let seating = lock(&self.0).take();
+            match seating {
+                Some(Seating::OfAgent(mut seat)) => seat.finish(),
+                Some(Seating::Own(worker)) => worker.finish(),
+                None => {}
+            }
         });
+    }
+}
+
+impl PartSeat {
+    /// Uses the seat, until the part is over.
+    fn with<T>(&self, act: impl FnOnce(&mut Seat) -> PyResult<T>) -> PyResult<T> {
+        let mut seating = lock(&self.0);
+        let seating = seating.as_mut();
+        let over = || PyRuntimeError::new_err("the part is over");
+        act(seating.ok_or_else(over)?.seat())
     }
 }

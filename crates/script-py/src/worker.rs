@@ -43,10 +43,11 @@ impl std::fmt::Display for WorkerError {
     }
 }
 
-/// A part of a test, and the end of its line.
+/// A part of a test, the end of its line, and the bus that carries it.
 pub(crate) struct Worker {
     pub(crate) seat: Seat,
     ends: Ends,
+    bus: Bus,
 }
 
 /// The end of a line, and the receiver of its end, whose channel is closed then.
@@ -71,11 +72,16 @@ impl Worker {
         let serving = bus.clone();
         thread::spawn(move || loadline_bus::serve(&serving, &card, |task| start(task, &starting)));
         let gone = |_| WorkerError::Bus(BUS_IS_GONE.to_owned());
-        Worker::at(begun.recv().map_err(gone)?, lives_on)
+        let worker = begun.recv().map_err(gone);
+        let worker = worker.and_then(|ends| Worker::at(ends, bus.clone(), lives_on));
+        if worker.is_err() {
+            bus.leave();
+        }
+        worker
     }
 
     /// Takes the seat at this end of a line.
-    fn at(ends: Ends, lives_on: bool) -> Result<Worker, WorkerError> {
+    fn at(ends: Ends, bus: Bus, lives_on: bool) -> Result<Worker, WorkerError> {
         let file = || {
             let copied = ends.stream.try_clone();
             copied.map(|stream| File::from(OwnedFd::from(stream)))
@@ -89,15 +95,16 @@ impl Worker {
             }
         };
         let seat = Seat::take(source, output, is_orphaned).map_err(WorkerError::Master)?;
-        Ok(Worker { seat, ends })
+        Ok(Worker { seat, ends, bus })
     }
 
-    /// Waits until the master has received all that was sent.
-    pub(crate) fn finish(&mut self) {
+    /// Waits until the master has received all that was sent, and leaves the bus.
+    pub(crate) fn finish(mut self) {
         self.seat.finish();
         // The other end may have closed it.
         let _ = self.ends.stream.shutdown(Shutdown::Write);
         let _ = self.ends.over.recv_timeout(LAST_TIMEOUT);
+        self.bus.leave();
     }
 }
 
@@ -116,20 +123,16 @@ fn start(task: Task<'_>, starting: &Mutex<Option<Sender<Ends>>>) -> Result<Line,
     let mut to = ours.try_clone().map_err(text)?;
     let from = File::from(OwnedFd::from(ours.try_clone().map_err(text)?));
     let (ended, over) = channel();
-    let line = Line {
-        name: String::new(),
-        agent: None,
-        cores: 1,
-        clock_ahead_ns: 0,
-        clock_error_ns: 0,
-        head_start_ns: 0,
-        sink: Box::new(move |frame: Frame| drop(frame.write(&mut to))),
-        source: Box::new(Frames::of(BufReader::new(from))),
-        remote: Box::new(OwnProcess {
-            stream: ours,
-            _ended: ended,
-        }),
+    let process = OwnProcess {
+        stream: ours,
+        _ended: ended,
     };
+    let line = Line::here(
+        String::new(),
+        Box::new(move |frame: Frame| drop(frame.write(&mut to))),
+        Box::new(Frames::of(BufReader::new(from))),
+        Box::new(process),
+    );
     let begun = waiting.send(Ends { stream, over });
     begun.map_err(|_| BUS_IS_GONE)?;
     Ok(line)

@@ -31,10 +31,12 @@
 //! - what differs from run to run, and the history of a figure: `spread.rs`, `trend.rs`
 //! - the judgement of a run that goes on: `so_far.rs`; its percentiles, for who watches it
 //!   `bands.rs`
-//! - what is wrong with a machine: `machine.rs`; agents that differ from the others `odd_agent.rs`
+//! - what is wrong with a machine: `machine.rs`; agents that differ from the others `odd_agent.rs`,
+//!   that do not begin with them `agent_begin.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod agent_begin;
 mod bands;
 mod check;
 mod comparison;
@@ -55,6 +57,7 @@ mod until;
 mod validity;
 mod warnings;
 
+pub use agent_begin::begins_off;
 pub use bands::{Band, Bands, PercentileSoFar};
 pub use check::{
     CheckOutcome, CheckResult, Observed, WhyUndecided, evaluate, evaluate_all, evaluate_observed,

@@ -73,6 +73,7 @@ pub(crate) fn validity(summary: &Summary) -> Findings {
         crowded(summary),
         stolen(summary),
         lost(summary),
+        uneven_begin(summary),
         broken_off(summary),
         unsettled(summary),
     ];
@@ -384,6 +385,19 @@ fn lost(summary: &Summary) -> Option<Finding> {
     let share = summary.host.retransmitted_share();
     let many = share > LOST && summary.host.retransmitted > FEW_LOST;
     many.then(|| note(Cause::Lost { share }))
+}
+
+/// Returns the finding about agents that did not begin together. What they sent late is counted as
+/// late; what is left is that their seconds are not those of the others.
+fn uneven_begin(summary: &Summary) -> Option<Finding> {
+    let off = &summary.begins_off;
+    let worst = off.iter().max_by_key(|begin| begin.off_ns())?;
+    Some(note(Cause::UnevenBegin {
+        agent: worst.agent.clone(),
+        late_ns: worst.late_ns,
+        clock_error_ns: worst.clock_error_ns,
+        others: off.len() as u64 - 1,
+    }))
 }
 
 fn broken_off(summary: &Summary) -> Option<Finding> {

@@ -150,16 +150,18 @@ fn says_unsent(validity: &Findings) -> bool {
 /// than that, if many are older than nearly all responses were, or if every user waited for long.
 fn unanswered(summary: &Summary) -> Option<Cause> {
     let unfinished = &summary.unfinished;
-    let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
+    let unsent = unfinished.unsent - unfinished.unreported();
+    let in_flight = unfinished.in_flight;
+    let waiting = unsent.saturating_add(in_flight);
     let is_open = summary.model == Model::Open;
-    let too_many = is_open && unfinished.count() > usually_under_way(summary);
+    let too_many = is_open && waiting > usually_under_way(summary);
     let few = (summary.total.counts.planned as f64 * FEW_UNANSWERED) as u64;
     let p99_ns = summary.total.times.response.percentile_ns(99.0);
     let oldest_ns = unfinished.oldest_ns;
     let ages = &unfinished.ages.response;
     let old = match unfinished.ages_are_known() {
         true => ages.len() - ages.count_up_to_ns(p99_ns),
-        false if oldest_ns > p99_ns => unfinished.count(),
+        false if oldest_ns > p99_ns => waiting,
         false => 0,
     };
     let all_wait = all_users_wait(summary);

@@ -50,6 +50,12 @@ def bus_of(host, port, token):
     return json.dumps({"bus": {"url": f"nats://{user}{shown}:{port}"}})
 
 
+_RECORDED = (
+    "--elastic has agents join while the test lasts, and one that is recorded has those with which "
+    "it begins: leave out --elastic, or --out, --check and --html."
+)
+
+
 class Agents:
     """The agents of a test. To be made before the locustfile is loaded, whose files they get."""
 
@@ -57,6 +63,8 @@ class Agents:
         self._text = text
         self.bundle = Bundle()
         self._parts = []
+        # The search for agents that come while the test lasts, once it has begun, and what it does.
+        self._search = self._begin_search = None
 
     def check(self, options):
         """End the process where options contradict agents."""
@@ -70,6 +78,8 @@ class Agents:
         """Gather the agents, and return the runner of this process."""
         try:
             self._fleet = native.Agents(self._text)
+            if self._fleet.is_elastic and outputs.records and options.headless:
+                refuse(_RECORDED)
             files, names = self.bundle.pack(paths)
             self._parts = aside(self._fleet.gather)
         except (ConnectionError, TooMuch, ValueError) as e:
@@ -82,7 +92,13 @@ class Agents:
             for index, part in enumerate(self._parts)
         ]
         replaces_users = not self._fleet.keeps_losses
-        return lead(environment, ProcessesRunner(environment, children, replaces_users))
+        runner = lead(environment, ProcessesRunner(environment, children, replaces_users))
+        if self._fleet.is_elastic:
+            from .search import Search
+
+            runner.rebalances = True
+            self._begin_search = lambda: Search(self._fleet, runner, job, options)
+        return runner
 
     def _say_who(self):
         names = [part.name for part in self._parts]
@@ -98,6 +114,8 @@ class Agents:
         except KeyboardInterrupt:
             unready = None
         if unready == []:
+            if self._begin_search:
+                self._search = self._begin_search()
             return
         for part in self._parts:
             part.kill()
@@ -106,7 +124,9 @@ class Agents:
         refuse(*unready)
 
     def end(self):
-        """All is over."""
+        """End the search for agents."""
+        if self._search is not None:
+            self._search.end()
 
 
 def job_of(files, names, records):

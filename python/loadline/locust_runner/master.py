@@ -51,6 +51,7 @@ class Master:
         self._say_how_to_join()
         self._runner = ProcessesRunner(environment, [], replaces_users=True)
         self._runner.is_open = not options.headless
+        self._runner.rebalances = options.enable_rebalancing
         lead(environment, self._runner)
         self._meeting.look_for_workers(self._runner, job_of(files, names, outputs.records), options)
         return self._runner

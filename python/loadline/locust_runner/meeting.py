@@ -8,24 +8,17 @@ import logging
 import os
 import socket
 
-import gevent
-from gevent.event import Event
-
 from loadline import native
 from loadline.locust_web.access import is_loopback
 
-from locust.log import greenlet_exception_logger
-
-from .agents import aside, begin, bus_of
+from .agents import bus_of
 from .bus_server import BusServer, CannotServe, new_token
+from .search import Search
 
 logger = logging.getLogger("locust.runners")
-log_death = greenlet_exception_logger(logger)
 
 # The variable with the token of a bus.
 TOKEN = "LOADLINE_MASTER_TOKEN"
-# Seconds between two looks for workers.
-_TURN = 0.5
 _EVERYWHERE = ("*", "0.0.0.0", "::")
 
 
@@ -40,13 +33,9 @@ class Meeting:
         self.token = token
         if not self.is_local and not token:
             self.token = new_token()
-        self._fleet = self._server = self._runner = self._job = self._options = None
-        # What was said once: refusals of agents, and who speaks another protocol.
+        self._fleet = self._server = self._search = None
+        # Who speaks another protocol, which was said once.
         self._told = set()
-        # Workers for the next test: this one is recorded, and began without them.
-        self._waiting = []
-        self._looking = None
-        self._ends = Event()
         # A process that is forked from this one has the same handlers of its end.
         self._owner = os.getpid()
         self._open()
@@ -99,62 +88,16 @@ class Meeting:
 
     def look_for_workers(self, runner, job, options):
         """Have all who wait on the bus, now or later, do this job for a runner."""
-        self._runner, self._job, self._options = runner, job, options
-        self._looking = gevent.spawn(self._look_for_ever)
-        self._looking.link_exception(log_death)
+        self._search = Search(self._fleet, runner, job, options)
         atexit.register(self.end)
-
-    def _look_for_ever(self):
-        while not self._ends.is_set():
-            try:
-                parts, refusals = aside(self._fleet.invite)
-            except ConnectionError as e:
-                parts, refusals = [], [str(e)]
-            for text in refusals:
-                if text not in self._told:
-                    self._told.add(text)
-                    logger.warning(f"Agent {text}.")
-            for part in parts:
-                self._take(part)
-            self._take_waiting()
-            for sentence in self._runner.unready:
-                logger.error(sentence)
-            self._runner.unready.clear()
-            self._ends.wait(_TURN)
-
-    def _take(self, part):
-        runner = self._runner
-        index = runner.next_index
-        ids = {node.id for node in runner.clients.all}
-        name = part.name if part.name not in ids else f"{part.name}_{index}"
-        own = {"index": index, "client_id": name}
-        child = begin(part, self._job, own, self._options)
-        if self._job["records"] and runner.state in ("spawning", "running", "cleanup"):
-            logger.info(f"{name} joins with the next test, as this one is recorded.")
-            self._waiting.append(child)
-            return
-        self._add(child)
-
-    def _take_waiting(self):
-        if self._runner.state not in ("spawning", "running", "cleanup"):
-            while self._waiting:
-                self._add(self._waiting.pop(0))
-
-    def _add(self, child):
-        node = self._runner.add_child(*child)
-        self._runner.environment.events.worker_connect.fire(client_id=node.id)
-        logger.info(f"{node.id} (index {node.index}) reported as ready. "
-                    f"{self._runner.worker_count} workers connected.")
 
     def end(self):
         """End the search for workers, and the bus if this process has started it."""
         if os.getpid() != self._owner:
             return
-        self._ends.set()
         atexit.unregister(self.end)
-        if self._looking is not None:
-            # Its thread must not come back to an interpreter that ends.
-            self._looking.join()
+        if self._search is not None:
+            self._search.end()
         if self._server is not None:
             self._server.end()
             self._server = None

@@ -1,7 +1,13 @@
 //! Children that are not Loadline: each is killed, and the error contains what it did.
 
 use super::*;
-use std::time::Instant;
+use crate::assignment::shares;
+use crate::frame::Frame;
+use crate::line::{Remote, Source};
+use crate::message::{FromChild, Ready};
+use loadline_engine::Readiness;
+use loadline_plan::HttpVersion;
+use std::time::{Duration, Instant};
 
 fn plan() -> Plan {
     Plan {
@@ -65,7 +71,7 @@ fn a_child_that_is_none_is_named_with_what_it_did() {
         ),
         (
             then_sleep("{\"hello\":{\"protocol\":99}}"),
-            "process 2 of 2: speaks version 99 of the protocol, not 5",
+            "process 2 of 2: speaks version 99 of the protocol, not 6",
         ),
         (
             send("{\"failed\":{\"reason\":\"no memory\"}}"),
@@ -91,4 +97,84 @@ fn workers_are_spread_evenly_and_none_is_left() {
     assert_eq!(spread(2, 2), [0..1, 1..2]);
     assert_eq!(spread(7, 3), [0..2, 2..4, 4..7]);
     assert_eq!(spread(5, 1), vec![0..5; 1]);
+}
+
+/// What a process sends that is none.
+struct Sent(Receiver<Frame>);
+
+impl Source for Sent {
+    fn next(&mut self) -> io::Result<Option<Frame>> {
+        Ok(self.0.recv().ok())
+    }
+}
+
+struct Nothing;
+
+impl Remote for Nothing {
+    fn kill(&mut self) {}
+
+    fn ending(&mut self) -> Option<String> {
+        Some("ended".to_owned())
+    }
+}
+
+/// Returns the line to an agent whose clock is known to within 2 ms, and what sends there.
+fn agent(name: &str) -> (Line, std::sync::mpsc::Sender<Frame>) {
+    let (send, sent) = channel();
+    let line = Line::here(
+        format!("agent {name}"),
+        Box::new(drop),
+        Box::new(Sent(sent)),
+        Box::new(Nothing),
+    );
+    let line = Line {
+        agent: Some(name.to_owned()),
+        clock_error_ns: 2_000_000,
+        ..line
+    };
+    (line, send)
+}
+
+#[test]
+fn how_far_off_the_begin_of_each_agent_is_becomes_known() {
+    let (lines, sending): (Vec<Line>, Vec<_>) = ["one", "two"].map(agent).into_iter().unzip();
+    let readiness = Readiness {
+        connected: 1,
+        error: None,
+        addresses: Vec::new(),
+        left_out: Vec::new(),
+        http: HttpVersion::V1_1,
+        length_ns: u64::MAX,
+    };
+    let say = |part: usize, message: FromChild| {
+        let frame = Frame::of(&message).expect("JSON");
+        sending[part].send(frame).expect("a part");
+    };
+    for part in 0..2 {
+        say(part, FromChild::Ready(Ready::from(&readiness)));
+    }
+    let processes = Processes::start_on(
+        &plan(),
+        lines,
+        Detail::default(),
+        &Users::default(),
+        &Machines::default(),
+        None,
+    );
+    let processes = processes.expect("a run");
+    let begins = |late_ns| {
+        ["one", "two"].map(|agent| AgentBegin {
+            agent: agent.to_owned(),
+            late_ns: if agent == "two" { late_ns } else { 0 },
+            clock_error_ns: 2_000_000,
+        })
+    };
+    assert_eq!(processes.begins(), begins(0));
+    say(1, FromChild::Begun { late_ns: 7_000_000 });
+    let due = Instant::now() + Duration::from_secs(30);
+    while processes.begins() != begins(7_000_000) {
+        assert!(Instant::now() < due, "{:?}", processes.begins());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    drop(sending);
 }

@@ -6,9 +6,19 @@ use super::ran::Ran;
 use super::taken_over::numbers;
 use super::users_taken_over::seeds;
 use super::world::World;
+use crate::batch::{Batch, Part, Resend};
+use crate::behaviour::{Behaviour, Scenario};
 use crate::control::TakeOver;
+use crate::iteration::Iteration;
+use crate::tally::{AnyTally, Tally};
+use loadline_metrics::SeriesId;
 use loadline_plan::{Arrivals, Plan, Rate, Shape};
+use loadline_reactor::Host;
 use loadline_schedule::{Law, Schedule, Stripe};
+use loadline_wire::Expect;
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// The length of a load, in seconds.
 const SECONDS: u64 = 7;
@@ -34,11 +44,13 @@ fn joins(seed: u64, threads: u32) -> Vec<TakeOver> {
 }
 
 fn run(plan: &Plan, joins: &[TakeOver], service_ns: u64) -> Ran {
-    let mut world = World::new(plan.clone()).serves_in(service_ns);
-    for join in joins {
-        world = world.joins(join.clone());
-    }
-    world.run()
+    world(plan, joins, service_ns).run()
+}
+
+fn world(plan: &Plan, joins: &[TakeOver], service_ns: u64) -> World {
+    let world = World::new(plan.clone()).serves_in(service_ns);
+    let joined = joins.iter().cloned();
+    joined.fold(world, World::joins)
 }
 
 #[test]
@@ -170,5 +182,130 @@ fn users_of_stages_come_and_go_as_without_those_who_join() {
                 "{seed} {tenth}: {found} {expected}"
             );
         }
+    }
+}
+
+/// The iterations of users of a script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Visits {
+    begun: u64,
+    ended: u64,
+}
+
+impl Tally for Visits {
+    fn merge(&mut self, other: Self) {
+        self.begun += other.begun;
+        self.ended += other.ended;
+    }
+}
+
+/// Users of a script, each of whose iterations has two requests.
+#[derive(Clone, Default)]
+struct Visitors(Rc<RefCell<Visits>>);
+
+impl<H: Host> Scenario<H> for Visitors {
+    const COUNTS: bool = true;
+    type Behaviour = Visitors;
+
+    fn user(&mut self) -> Visitors {
+        self.clone()
+    }
+
+    fn take_tally(&mut self) -> Option<AnyTally> {
+        let visits = self.0.take();
+        (visits != Visits::default()).then(|| AnyTally::new(visits))
+    }
+}
+
+impl<H: Host> Behaviour<H> for Visitors {
+    async fn iterate(&mut self, iteration: Iteration<'_, H>) {
+        const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+        self.0.borrow_mut().begun += 1;
+        let part = Part {
+            end: REQUEST.len(),
+            expect: Expect::Other,
+            series: SeriesId::default(),
+            request: None,
+        };
+        for _ in 0..2 {
+            let batch = Batch {
+                endpoint: 0,
+                bytes: REQUEST,
+                tail: &[],
+                http2: None,
+                parts: &[part],
+                resend: Resend::default(),
+            };
+            iteration.requester().send(batch, &mut ()).await;
+        }
+        self.0.borrow_mut().ended += 1;
+    }
+}
+
+#[test]
+fn users_of_a_script_end_their_iterations_before_others_have_them() {
+    for seed in seeds(100) {
+        let threads = 1 + (seed % 4) as u32;
+        let users = threads * 3 + (seed % 5) as u32;
+        let plan = Plan {
+            threads,
+            seed,
+            ..closed(users, SECONDS * SECOND)
+        };
+        let joins = joins(seed, threads);
+        let world = world(&plan, &joins, 20 * MS);
+        let ran = world.run_scenario(|_, _| Visitors::default());
+        let mut visits = Visits::default();
+        for (_, tally) in &ran.tallies {
+            visits.merge(postcard::from_bytes(tally).expect("what was counted"));
+        }
+        let [planned, sent, answered, failed, in_flight] = ran.counts();
+        assert_eq!((planned, failed), (sent, 0), "{seed}");
+        assert_eq!(sent, answered + in_flight, "{seed}");
+        // Nobody was in an iteration any more but those who were there at the end.
+        assert_eq!(visits.begun - visits.ended, u64::from(users), "{seed}");
+        assert_eq!(in_flight, u64::from(users), "{seed}");
+        let whole = 2 * visits.ended;
+        assert!((whole..=2 * visits.begun).contains(&sent), "{seed}: {sent}");
+        for join in &joins {
+            let own = ran.logs[join.joined.start as usize].iter();
+            let first_ns = own.map(|exchange| exchange.start_ns).min();
+            assert!(
+                first_ns >= Some(join.at_ns),
+                "{seed}: {first_ns:?} {join:?}"
+            );
+        }
+        for second in 1..SECONDS {
+            let at_ns = second * SECOND + 500 * MS;
+            assert_eq!(active(&ran, at_ns), users as usize, "{seed}: {second}");
+        }
+    }
+}
+
+#[test]
+fn iterations_of_a_script_with_a_rate_begin_once_each_whoever_joins() {
+    for seed in seeds(100) {
+        let threads = 1 + (seed % 4) as u32;
+        let rate = Rate {
+            count: 60 + seed % 100,
+            per_ns: SECOND + 1,
+        };
+        let arrivals = Arrivals::Constant;
+        let plan = Plan {
+            threads,
+            seed,
+            ..shaped(Shape::Rate { rate, arrivals }, 60, SECONDS * SECOND)
+        };
+        let joins = joins(seed, threads);
+        let world = world(&plan, &joins, MS);
+        let ran = world.run_scenario(|_, _| Visitors::default());
+        let mut visits = Visits::default();
+        for (_, tally) in &ran.tallies {
+            visits.merge(postcard::from_bytes(tally).expect("what was counted"));
+        }
+        let schedule = Schedule::constant(rate, Law::Even, seed);
+        let due = schedule.arrivals(Stripe::WHOLE);
+        let due = due.take_while(|arrival| arrival.at_ns < SECONDS * SECOND);
+        assert_eq!(visits.begun, due.count() as u64, "{seed}: {joins:?}");
     }
 }

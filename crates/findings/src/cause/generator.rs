@@ -188,6 +188,21 @@ pub(super) fn stolen(share: f64) -> String {
     sentence(&clause::stolen(share), &format!(". {}", advice::QUIET_HOST))
 }
 
+pub(super) fn uneven_begin(agent: &str, late_ns: u64, clock_error_ns: u64, others: u64) -> String {
+    let off = units::time(late_ns.saturating_add(clock_error_ns) as f64);
+    let more = match others {
+        0 => String::new(),
+        _ => format!(", as did that of {} more", units::count(others)),
+    };
+    format!(
+        "The load of agent {agent} began up to {off} before or after that of the others{more}: it \
+         was {} late by its own clock, which is known to within {}. Give agents cores of their \
+         own and a faster link to the bus, or leave the begin out (--warmup 1s).",
+        units::time(late_ns as f64),
+        units::time(clock_error_ns as f64),
+    )
+}
+
 pub(super) fn lost(share: f64) -> String {
     format!(
         "{} of this machine's TCP segments, those of other programs included, were retransmitted: \

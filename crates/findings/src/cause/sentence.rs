@@ -34,6 +34,12 @@ impl Cause {
             Cause::Ports { failed, sent } => generator::ports(*failed, *sent),
             Cause::Stolen { share } => generator::stolen(*share),
             Cause::Lost { share } => generator::lost(*share),
+            Cause::UnevenBegin {
+                agent,
+                late_ns,
+                clock_error_ns,
+                others,
+            } => generator::uneven_begin(agent, *late_ns, *clock_error_ns, *others),
             Cause::NotSteady => generator::UNSETTLED.to_owned(),
             Cause::TooShort => generator::TOO_SHORT.to_owned(),
             Cause::BrokenOff => generator::BROKEN_OFF.to_owned(),

@@ -221,6 +221,18 @@ fn every_cause_is_a_sentence_that_ends_in_what_to_do() {
             sent: 37_000,
         },
         Cause::Stolen { share: 0.08 },
+        Cause::UnevenBegin {
+            agent: "web-2".to_owned(),
+            late_ns: 0,
+            clock_error_ns: 7_500_000,
+            others: 0,
+        },
+        Cause::UnevenBegin {
+            agent: "web-3".to_owned(),
+            late_ns: 23_000_000,
+            clock_error_ns: 85_000,
+            others: 2,
+        },
         Cause::Lost { share: 0.02 },
         Cause::NotSteady,
         Cause::TooShort,

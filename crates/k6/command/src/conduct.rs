@@ -20,8 +20,8 @@ use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
 use loadline_runner::{
-    Commands, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, has_fleet,
-    runs_elsewhere, start_scenarios,
+    Commands, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, has_fleet, is_elastic,
+    refusal_of_joins, runs_elsewhere, start_scenarios,
 };
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
@@ -29,6 +29,14 @@ use loadline_script_js::{
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
+
+/// The scenarios whose load agents can join.
+const JOINED_INSTEAD: &str = "give each scenario an executor with a duration, such as \
+                              constant-vus or ramping-arrival-rate";
+/// The reason why agents can't join a test whose requests have a rate in all.
+const RPS_IS_DIVIDED: &str = "the option rps is divided among the agents with which the test \
+                              begins, and has nothing for those of --elastic: leave out one of \
+                              them";
 
 /// A test that has ended.
 pub(super) struct EndedTest {
@@ -135,6 +143,9 @@ impl<'a> Conductor<'a> {
     pub(super) fn run(mut self, watcher: &mut dyn Watcher) -> Result<EndedTest, Refused> {
         let plan = self.context.of_scenarios(&self.test.options.scenarios);
         let plan = plan.map_err(|problem| Refused::new(FAILED, problem))?;
+        if let Some(sentence) = self.refusal_of_joins(&plan) {
+            return Err(Refused::new(FAILED, sentence));
+        }
         self.wait_for_resume(watcher);
         let refused = match self.interrupt.reason() {
             // The test was ended before its first part.
@@ -221,6 +232,15 @@ impl<'a> Conductor<'a> {
     fn has_aborted_setup(&self) -> bool {
         let is_aborted = self.interrupt.reason().is_some();
         is_aborted && !self.state.setup_data.is_known()
+    }
+
+    /// Returns the sentence about a load that agents can't join, where some may.
+    fn refusal_of_joins(&self, plan: &Plan) -> Option<String> {
+        let has_rps = is_elastic() && self.state.options.http.rps.is_some();
+        match has_rps {
+            true => Some(RPS_IS_DIVIDED.to_owned()),
+            false => refusal_of_joins(plan, JOINED_INSTEAD),
+        }
     }
 
     fn load(&mut self, plan: &Plan, watcher: &mut dyn Watcher) -> Result<(), Refused> {

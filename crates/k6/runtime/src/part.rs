@@ -6,7 +6,8 @@
 //!
 //! Numbers of users and iterations have to be unique in the whole test. Processes that share memory
 //! have them from counts of the whole test (`counts.rs`). Where there are none, worker `w` of `n`
-//! gives the numbers `w`, `w + n`, `w + 2n` …, as k6 does for execution segments.
+//! gives the numbers `w`, `w + n`, `w + 2n` …, as k6 does for execution segments. Those are all
+//! numbers; so workers that join while the test lasts give some that no test reaches.
 
 use crate::counts::TestCounts;
 use crate::http::rate::RateLimit;
@@ -20,6 +21,10 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
+
+/// The numbers of users, and of iterations, for each worker that joins: more than there are before.
+const USERS_OF_JOINED: u64 = 1_000_000;
+const ITERATIONS_OF_JOINED: u64 = 1_000_000_000_000;
 
 /// The workers of this process, when other processes run the rest of the test.
 pub struct Part {
@@ -75,16 +80,20 @@ impl Part {
     }
 
     /// Returns a number that no other worker of the test gives: the one for the `nth` user or
-    /// iteration of a worker, from 0.
-    fn number(&self, worker: u32, nth: u64) -> u64 {
-        nth * u64::from(self.of) + u64::from(worker)
+    /// iteration of a worker, from 0. Of workers that join the test, each has the next block of so
+    /// many numbers.
+    fn number(&self, worker: u32, nth: u64, block: u64) -> u64 {
+        match worker.checked_sub(self.of) {
+            None => nth * u64::from(self.of) + u64::from(worker),
+            Some(joined) => (u64::from(joined) + 1) * block + nth,
+        }
     }
 
     /// Returns the number of the next user of a worker, which has made `nth` before, from 1.
     pub(crate) fn next_user(&self, worker: u32, nth: u32) -> u32 {
         match &self.counts {
             Some(counts) => counts.next_user(),
-            None => self.number(worker, nth.into()) as u32 + 1,
+            None => self.number(worker, nth.into(), USERS_OF_JOINED) as u32 + 1,
         }
     }
 
@@ -93,7 +102,7 @@ impl Part {
     pub(crate) fn next_iteration(&self, scenario: usize, worker: u32, nth: u64) -> u64 {
         match &self.counts {
             Some(counts) => counts.next_iteration(scenario),
-            None => self.number(worker, nth),
+            None => self.number(worker, nth, ITERATIONS_OF_JOINED),
         }
     }
 
@@ -416,10 +425,14 @@ mod tests {
         let numbers = |worker: u32| [0, 1, 2].map(|nth| (worker, nth));
         let mut numbers: Vec<u64> = (0..4)
             .flat_map(numbers)
-            .map(|(worker, nth)| parts[worker as usize / 2].number(worker, nth))
+            .map(|(worker, nth)| parts[worker as usize / 2].number(worker, nth, 1_000))
             .collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..12).collect::<Vec<_>>());
+        let joined = [4, 5].map(|worker| parts[0].next_iteration(0, worker, 7));
+        assert_eq!(joined, [1_000_000_000_007, 2_000_000_000_007]);
+        let users = [3, 4, 5].map(|worker| parts[1].next_user(worker, 2));
+        assert_eq!(users, [12, 1_000_003, 2_000_003]);
     }
 
     #[test]

@@ -63,24 +63,16 @@ pub(super) fn start(words: &[String]) -> Result<Line, String> {
     let group = Group::of(child);
     let (waiting, ending) = (group.clone(), group.clone());
     thread::spawn(move || report_end(&waiting, readers.into_iter().flatten().collect(), &send));
-    Ok(Line {
-        name: String::new(),
-        agent: None,
-        cores: 1,
-        clock_ahead_ns: 0,
-        clock_error_ns: 0,
-        head_start_ns: 0,
-        sink: Box::new(move |frame| {
-            if frame == Frame::Script(vec![TERMINATE]) {
-                ending.terminate();
-            }
-        }),
-        source: Box::new(Output {
-            frames,
-            is_over: false,
-        }),
-        remote: Box::new(group),
-    })
+    let sink = Box::new(move |frame| {
+        if frame == Frame::Script(vec![TERMINATE]) {
+            ending.terminate();
+        }
+    });
+    let source = Box::new(Output {
+        frames,
+        is_over: false,
+    });
+    Ok(Line::here(String::new(), sink, source, Box::new(group)))
 }
 
 /// Passes on what a command prints, on a thread of its own.

@@ -133,6 +133,7 @@ pub(crate) fn of_locustfile(flags: &MachineFlags) -> Result<Option<String>, Stri
         agents: wanted.to_string(),
         patience: flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT),
         keeps_losses: flags.on_loss == Some(LossFlag::Keep),
+        is_elastic: flags.elastic,
     };
     Ok(Some(hire.text()))
 }

@@ -14,9 +14,9 @@ use crate::error::LineError;
 use crate::format::FORMAT_VERSION;
 use crate::watched::Watched;
 use crate::{
-    Ages, Arrivals, Counts, DeclaredCheck, Distribution, Ended, ErrorKind, Failures, HostCounters,
-    LoadChange, Note, OddAgent, Snapshot, SparseDistribution, Summary, Transient, Unfinished,
-    WorkerTimes,
+    AgentBegin, Ages, Arrivals, Counts, DeclaredCheck, Distribution, Ended, ErrorKind, Failures,
+    HostCounters, LoadChange, Note, OddAgent, Snapshot, SparseDistribution, Summary, Transient,
+    Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -301,6 +301,9 @@ pub(crate) struct RunEnd {
     /// The agents whose response times differ from those of the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) odd_agents: Vec<OddAgent>,
+    /// The agents whose load did not begin at the instant of the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) begins_off: Vec<AgentBegin>,
     /// The metrics that the script counted outside of the load; no interval has them.
     #[serde(default, skip_serializing_if = "StoredMetrics::is_empty")]
     pub(crate) outside: StoredMetrics,
@@ -414,6 +417,7 @@ pub(crate) fn summary_line(
             transient: summary.transient,
             declared: summary.declared.clone(),
             odd_agents: summary.odd_agents.clone(),
+            begins_off: summary.begins_off.clone(),
             outside: outside.unwrap_or_default(),
         },
         told,

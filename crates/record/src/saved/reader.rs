@@ -225,6 +225,7 @@ impl RunFile {
             transient,
             declared,
             odd_agents,
+            begins_off,
             outside,
         } = serde_json::from_slice(line)?;
         let Beside { changes, notes, .. } = serde_json::from_slice(line)?;
@@ -234,6 +235,7 @@ impl RunFile {
         self.summary.transient = transient;
         self.summary.declared = declared;
         self.summary.odd_agents = odd_agents;
+        self.summary.begins_off = begins_off;
         self.summary.add_outside(&outside.decode()?);
         self.summary.finish(ended, unfinished.decode()?);
         let whole = std::mem::replace(&mut self.summary, Summary::new(self.header.clone()));

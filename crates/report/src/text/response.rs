@@ -5,7 +5,7 @@ use super::{Canvas, histogram};
 use crate::confidence::ConfidenceInterval;
 use crate::table::{Column, indented, line, widest};
 use crate::{affected, layout, percentiles, quantity};
-use loadline_record::{Bounded, Censored, ErrorKind, Model, Summary};
+use loadline_record::{Bounded, Censored, ErrorKind, Model, Summary, Unfinished};
 use loadline_units as units;
 use loadline_verdict::RunResult;
 
@@ -36,7 +36,7 @@ pub(super) fn lines(run: &RunResult, percentiles: &[f64], canvas: Canvas) -> Vec
     lines.extend(side_by_side(&statistics, &diagram, width + GAP));
     lines.extend(marked(run, percentiles, canvas));
     lines.extend(note(&intervals, canvas));
-    lines.extend(unfinished(all, canvas));
+    lines.extend(unfinished(all, &summary.unfinished, canvas));
     lines.extend(timeouts(summary, canvas));
     lines
 }
@@ -226,36 +226,54 @@ pub(super) fn side_by_side(left: &[String], right: &[String], columns: usize) ->
     (0..left.len().max(right.len())).map(both).collect()
 }
 
-/// A request that had no response when the run ended takes longer than it had waited.
-fn unfinished(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
-    let ages = times.ages.len();
-    if ages == 0 {
-        return ageless(times, canvas);
+/// Returns a note on requests that had no response when the run ended: each takes longer than it
+/// had waited, which is not known of all.
+fn unfinished(times: Censored<'_>, left: &Unfinished, canvas: Canvas) -> Vec<String> {
+    // Those that no worker has reported are among the ages, with none.
+    let unknown = left.unreported().min(times.ages.len());
+    let waited = times.ages.len() - unknown;
+    let sentences = [
+        (waited > 0).then(|| aged(waited, times.oldest_ns())),
+        (times.ageless > 0).then(|| ageless(times.ageless)),
+        (unknown > 0).then(|| unreported(unknown)),
+        times
+            .max_ns()
+            .is_at_least()
+            .then(|| "A > is a lower bound.".to_owned()),
+    ];
+    let note: Vec<String> = sentences.into_iter().flatten().collect();
+    match note.is_empty() {
+        true => Vec::new(),
+        false => below_a_line(&note.join(" "), canvas),
     }
-    let oldest = units::time(times.oldest_ns() as f64);
-    let mut note = format!(
-        "With {} that had no response at the end, each counted with the time that it had waited, \
-         up to {oldest}.",
-        units::counted(ages, "request"),
-    );
-    if times.max_ns().is_at_least() {
-        note.push_str(" A > is a lower bound.");
-    }
-    below_a_line(&note, canvas)
 }
 
-/// Returns a note for a run that broke off, or that an older version saved: it lacks the ages of
-/// the requests without a response.
-fn ageless(times: Censored<'_>, canvas: Canvas) -> Vec<String> {
-    if times.ageless == 0 {
-        return Vec::new();
-    }
-    let note = format!(
+fn aged(waited: u64, oldest_ns: u64) -> String {
+    format!(
+        "With {} that had no response at the end, each counted with the time that it had waited, \
+         up to {}.",
+        units::counted(waited, "request"),
+        units::time(oldest_ns as f64),
+    )
+}
+
+/// Returns the sentence about a run that broke off, that an older version saved, or one of whose
+/// workers was lost: it lacks the ages of requests without a response.
+fn ageless(count: u64) -> String {
+    format!(
         "Without {} that had no response at the end: the record does not say how long they had \
-         waited. A > is a lower bound.",
-        units::counted(times.ageless, "request"),
-    );
-    below_a_line(&note, canvas)
+         waited.",
+        units::counted(count, "request"),
+    )
+}
+
+/// Returns the sentence about planned requests of which nobody has reported anything.
+fn unreported(count: u64) -> String {
+    let verb = if count == 1 { "was" } else { "were" };
+    format!(
+        "Without {} that {verb} planned for a worker after its last report.",
+        units::counted(count, "request"),
+    )
 }
 
 fn below_a_line(note: &str, canvas: Canvas) -> Vec<String> {
@@ -275,4 +293,65 @@ fn timeouts(summary: &Summary, canvas: Canvas) -> Vec<String> {
         units::counted(timeouts.count, "timeout")
     )));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::TextOptions;
+    use loadline_record::{Ages, Distribution};
+
+    fn times(each_ns: &[u64]) -> Distribution {
+        let mut times = Distribution::default();
+        each_ns.iter().for_each(|ns| times.record_ns(*ns));
+        times
+    }
+
+    /// The note on one response, and what has none.
+    fn note(left: &Unfinished) -> String {
+        let response = times(&[4_000_000]);
+        let lines = unfinished(
+            left.beside_response(&response),
+            left,
+            Canvas::new(&TextOptions::default()),
+        );
+        let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+        lines.join(" ").trim().to_owned()
+    }
+
+    /// Unsent arrivals of these ages, of which so many were lost.
+    fn left(ages_ns: &[u64], lost: u64) -> Unfinished {
+        Unfinished {
+            unsent: ages_ns.len() as u64,
+            by_loadline: lost,
+            lost,
+            oldest_ns: ages_ns.iter().copied().max().unwrap_or(0),
+            ages: Ages {
+                response: times(ages_ns),
+                ..Ages::default()
+            },
+            ..Unfinished::default()
+        }
+    }
+
+    #[test]
+    fn requests_that_were_lost_are_not_among_those_that_waited() {
+        assert_eq!(note(&left(&[], 0)), "");
+        let lost = "Without 2 requests that were planned for a worker after its last report.";
+        assert_eq!(note(&left(&[0, 0], 2)), lost);
+        let both = note(&left(&[0, 0, 5_000_000], 2));
+        let waited = "With 1 request that had no response at the end, each counted with the time \
+                      that it had waited, up to 5.00 ms.";
+        assert_eq!(both, format!("{waited} {lost} A > is a lower bound."));
+        let aborted = Unfinished {
+            in_flight: 3,
+            ..left(&[0], 1)
+        };
+        assert_eq!(
+            note(&aborted),
+            "Without 3 requests that had no response at the end: the record does not say how long \
+             they had waited. Without 1 request that was planned for a worker after its last \
+             report. A > is a lower bound."
+        );
+    }
 }

@@ -14,13 +14,16 @@ use loadline_engine::{AnyTally, Launch, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_runner::{
     Command, Commands, End, Job, Observed, Observer, RunError, Setup, Source, Wants, Watch,
-    Workload, start_counting,
+    Workload, refusal_of_joins, start_counting,
 };
 use loadline_tool_host::{Host, processes};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::SystemTime;
+
+/// What has a load that agents can join: ab always sends a number of requests.
+const JOINED_INSTEAD: &str = "give -c and a duration (-d) to loadline itself, without ab";
 
 /// Runs the command with these words after its name; returns its exit code.
 pub fn run(words: &[String], host: Host) -> u8 {
@@ -105,6 +108,9 @@ fn conduct(options: Options, console: &mut Console) -> Result<Output, Output> {
         return Err(Output::sentence(&ab_says(&sentence)));
     }
     let plan = plan(&options, console.host.cores, processes)?;
+    if let Some(sentence) = refusal_of_joins(&plan, JOINED_INSTEAD) {
+        return Err(Output::sentence(&ab_says(&sentence)));
+    }
     if options.verbosity >= 2 {
         let method = &options.method;
         console.out(format!("INFO: {method} header == \n---\n{head}\n---\n").as_bytes());

@@ -16,7 +16,8 @@ use loadline_engine::{AnyTally, Launch, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_runner::{
-    Job, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload, start_counting,
+    Job, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload, refusal_of_joins,
+    start_counting,
 };
 use loadline_tool_host::Host;
 use rand_chacha::ChaCha8Rng;
@@ -91,7 +92,11 @@ fn command(words: &[String], host: &mut Host) -> Result<Output, Output> {
         true => None,
         false => {
             let (cores, processes) = (host.cores, host.processes);
-            Some(plan(&options, &sample, cores, processes)?)
+            let plan = plan(&options, &sample, cores, processes)?;
+            if let Some(sentence) = refusal_of_joins(&plan, "give a duration (-z)") {
+                return Err(Output::refusal(sentence));
+            }
+            Some(plan)
         }
     };
     let mut destination = Destination::of(&options)?;

@@ -1,7 +1,8 @@
 use super::*;
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape};
 use loadline_record::{
-    Distribution, Ended, Environment, Failures, Header, HostCounters, Snapshot, Unfinished, Workers,
+    AgentBegin, Distribution, Ended, Environment, Failures, Header, HostCounters, Snapshot,
+    Unfinished, Workers,
 };
 use std::time::{Duration, SystemTime};
 
@@ -159,6 +160,32 @@ fn a_worker_that_was_busy_for_ten_seconds_is_found_in_a_minute() {
         "nine seconds are no stretch"
     );
     assert_eq!(names(&with_a_wave(0.8, 30)), [""; 0]);
+}
+
+#[test]
+fn agents_that_do_not_begin_together_are_a_note_that_names_the_worst() {
+    let begin = |agent: &str, late_ns, clock_error_ns| AgentBegin {
+        agent: agent.to_owned(),
+        late_ns,
+        clock_error_ns,
+    };
+    let off = |summary: &mut Summary| {
+        summary.begins_off = vec![
+            begin("one", 0, 6_000_000),
+            begin("two", 4_000_000, 3_000_000),
+        ];
+    };
+    assert_eq!(found(open(), off), [(Grade::Valid, "uneven_begin")]);
+    let mut summary = open();
+    off(&mut summary);
+    let findings = validity(&summary);
+    let expected = Cause::UnevenBegin {
+        agent: "two".to_owned(),
+        late_ns: 4_000_000,
+        clock_error_ns: 3_000_000,
+        others: 1,
+    };
+    assert_eq!(findings.list[0].cause, expected);
 }
 
 #[test]

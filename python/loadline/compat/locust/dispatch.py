@@ -129,6 +129,39 @@ class UsersDispatcher:
         """Go to the same number of users again, from where we are."""
         self._batches = self._dispatch()
 
+    def rebalance(self):
+        """Hand users on until all workers have equally many, at the pace of the last dispatch.
+
+        They end on one worker and start anew on another one.
+        """
+        self._batches = self._hand_on()
+
+    def _hand_on(self):
+        self.dispatch_in_progress = True
+        try:
+            batch = max(1, math.floor(self._rate))
+            while self._move(batch):
+                yield self.dispatched_users
+                gevent.sleep(batch / self._rate)
+        finally:
+            self.dispatch_in_progress = False
+
+    def _move(self, most):
+        """Hand on at most so many users; returns how many."""
+        places = {worker.id: [] for worker in self._workers}
+        for place, (worker_id, _) in enumerate(self._active):
+            places[worker_id].append(place)
+        for moved in range(most):
+            full = max(places, key=lambda one: len(places[one]), default=None)
+            free = min(places, key=lambda one: len(places[one]), default=None)
+            if full is None or len(places[full]) - len(places[free]) < 2:
+                return moved
+            # Those who came last go: they have done the least.
+            place = places[full].pop()
+            self._active[place] = (free, self._active[place][1])
+            places[free].append(place)
+        return most
+
     def _dispatch(self):
         self.dispatch_in_progress = True
         try:

@@ -24,7 +24,7 @@ pub(crate) struct MachineFlags {
     pub(crate) agents: Option<String>,
 
     /// Wait this long for agents that are missing [default: 30s]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "agents")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "nats")]
     pub(crate) agents_timeout: Option<Duration>,
 
     /// What becomes of the load of an agent that is lost [default: share]
@@ -33,8 +33,8 @@ pub(crate) struct MachineFlags {
 
     /// Let agents that come while the run lasts take a share of its arrivals, or of its users
     ///
-    /// Each begins at a whole second, from which on all agents have equal shares. Not with a
-    /// script, nor with a number of requests without a rate.
+    /// Each begins at a whole second, from which on all agents have equal shares. Not with a number
+    /// of requests without a rate. New agents of a locustfile get users as the test starts some.
     #[arg(long, requires = "agents")]
     pub(crate) elastic: bool,
 

@@ -103,6 +103,8 @@ class MasterRunner(DistributedRunner):
         # Why processes could not begin.
         self.unready = []
         self._replaces_users = replaces_users
+        # Whether workers that come while a test runs get their share of the users that are there.
+        self.rebalances = False
         # Whether further processes may come, and with them further tests.
         self.is_open = False
         # Where workers join that come by themselves, if this runner has made the place.
@@ -217,6 +219,8 @@ class MasterRunner(DistributedRunner):
         for dispatched in self._users_dispatcher:
             self._tell_counts(dispatched)
         self._complete(self._users_dispatcher.dispatched_users)
+        if self.rebalances:
+            self._hand_on()
 
     def _tell_counts(self, dispatched):
         for node in self.clients.all:
@@ -288,6 +292,21 @@ class MasterRunner(DistributedRunner):
     def _on_ready(self, node, _told):
         node.is_ready = True
         node.state = states.STATE_INIT
+        if self.state == states.STATE_RUNNING:
+            self._rebalance()
+
+    def _rebalance(self):
+        """Hand users on to workers that have fewer than the others, at the pace of the test."""
+        dispatcher = self._users_dispatcher
+        if self.rebalances and dispatcher is not None and not dispatcher.dispatch_in_progress:
+            self._stop_spawning()
+            self.spawning_greenlet = self.greenlet.spawn(self._hand_on)
+            self.spawning_greenlet.link_exception(log_death)
+
+    def _hand_on(self):
+        self._users_dispatcher.rebalance()
+        for dispatched in self._users_dispatcher:
+            self._tell_counts(dispatched)
 
     def _on_custom(self, node, told):
         self.deliver_message(Message(told["type"], told["data"], node.id))
