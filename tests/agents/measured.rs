@@ -76,7 +76,7 @@ pub(super) fn assert_four_begin_at_one_instant(bus: &Bus, requests: u64) {
     first.sort_unstable();
     assert_eq!(first.len(), 4, "{stderr}");
     let skew = first[3] - first[0];
-    println!("{skew:?} between the first and the last of four agents");
+    eprintln!("{skew:?} between the first and the last of four agents");
     // Each of two clocks is wrong by as much at most.
     let most = 2 * printed_error(&stderr) + SCHEDULING;
     assert!(skew <= most, "{skew:?}, and not {most:?}: {stderr}");
