@@ -25,7 +25,7 @@ mod networks;
 mod odd;
 /// Faults of a run, again and again.
 mod often;
-/// What agents and coordinators send, heard by a client of the bus.
+/// Messages of agents and coordinators, heard by a client of the bus.
 mod overheard;
 /// Other tools, and scripts, on agents.
 mod scripts;

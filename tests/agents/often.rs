@@ -199,9 +199,9 @@ fn refuse_another_version() {
     assert_eq!(said.code, Some(2), "{}", said.stderr);
     for part in [
         "agent old has Loadline",
-        "protocol 4,",
+        &format!("protocol {},", loadline_cluster::PROTOCOL - 1),
         "and this is",
-        "protocol 5,",
+        &format!("protocol {},", loadline_cluster::PROTOCOL),
     ] {
         assert!(said.stderr.contains(part), "{part}: {}", said.stderr);
     }

@@ -157,7 +157,7 @@ const MEASURES: &str = "
       time.add(1.5); plain.add(2); counter.add(3); rate.add(true); gauge.add(4.25);
     }";
 
-/// What of a value does not differ from run to run: its type, or those of what is in it.
+/// Returns what of a value does not differ from run to run: its type, or those of what is in it.
 fn shape_of(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields

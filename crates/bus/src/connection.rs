@@ -226,8 +226,8 @@ impl Bus {
         }
     }
 
-    /// Ends all subscriptions, so that nobody waits for a message any more. The connection is closed
-    /// once it is used no longer: what was sent before is received.
+    /// Ends all subscriptions, so that nobody waits for a message any more. The connection is
+    /// closed once it is used no longer: what was sent before is received.
     pub fn leave(&self) {
         let ended = std::mem::take(&mut self.table().subscriptions);
         drop(ended);

@@ -1,4 +1,4 @@
-//! What is done at every heartbeat for all lines of a bus, on one thread: a thousand threads that
+//! The signs of life of all lines of a bus, on one thread: a thousand threads that
 //! wake up twice a second cost more than what they do, and so do messages that are written one by
 //! one.
 

@@ -77,7 +77,7 @@ impl Invitation {
     /// Gathers so many agents like [`gather`].
     ///
     /// # Errors
-    /// Those of [`gather`].
+    /// The errors of [`gather`].
     pub fn gather(
         &self,
         bus: &Bus,

@@ -21,8 +21,8 @@
 //!   reports to one of them `reporting.rs`, or joins theirs `merging.rs`
 //! - an agent: `agent.rs`; the bundles that it has `store.rs`, those that it requests `intake.rs`
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
-//!   of clocks `clock.rs`, a line `far_line.rs`, the signs of life of all lines `heartbeats.rs`; the
-//!   number and the labels of agents `selector.rs`
+//!   of clocks `clock.rs`, a line `far_line.rs`, the signs of life of all lines `heartbeats.rs`;
+//!   the number and the labels of agents `selector.rs`
 //! - agents that watch processes of their machine: `look.rs`
 //! - agents that a process in Python gathers: `hire.rs`
 //! - the bus: its URL and its users `address.rs`, their keys `nkey.rs`, its protocol `nats.rs`,

@@ -36,8 +36,8 @@
 //!   bodies of requests in it `bodies.rs`
 //! - a child's side: `child.rs`; what it reports is in the crate `engine`
 //! - the coordinator's side: all children `processes.rs`, up to the begin of the load `muster.rs`,
-//!   their assignment `assignment.rs`, while the run lasts `supervision.rs`; one of them `link.rs`, its pipes
-//!   `pipes.rs`; those that join while it lasts `newcomers.rs`
+//!   their assignment `assignment.rs`, while the run lasts `supervision.rs`; one of them `link.rs`,
+//!   its pipes `pipes.rs`; those that join while it lasts `newcomers.rs`
 //! - reports that an agent joins before they are here: `group.rs`, its messages `merging.rs`
 //! - another way to carry frames: a `Line` as in `line.rs`
 //! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`; on lines

@@ -222,7 +222,7 @@ pub struct NewCheck {
     pub check: String,
 }
 
-/// Whether the run is to be stopped as soon as it is decided.
+/// A change of the end of a run: as soon as it is decided, or as it was planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]

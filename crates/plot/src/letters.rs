@@ -49,7 +49,7 @@ struct Pen {
     outline: PathBuilder,
     /// The size of a font's unit.
     scale: f32,
-    /// Where the glyph begins.
+    /// The begin of the glyph.
     x: f32,
 }
 

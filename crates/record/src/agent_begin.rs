@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How far the begin of an agent's load is from the instant that all agents have in common.
+/// The distance of the begin of an agent's load from the instant that all agents have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentBegin {
     /// The agent's name.

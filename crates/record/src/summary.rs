@@ -48,7 +48,7 @@ pub struct Summary {
     /// Those of them whose response times differ from those of the others, the most different one
     /// first.
     pub odd_agents: Vec<OddAgent>,
-    /// Those of them whose load began off the common instant by more than that matters.
+    /// The agents whose load began off the common instant by more than that matters.
     pub begins_off: Vec<AgentBegin>,
     /// The rule that decided when an exchange started.
     pub model: Model,

@@ -62,8 +62,8 @@ impl Unfinished {
         self.unsent.saturating_add(self.in_flight)
     }
 
-    /// Returns the number of unsent arrivals of which no worker has reported anything: those of lost
-    /// workers, and of workers whose load ended before that of others. They have ages of 0.
+    /// Returns the number of unsent arrivals of which no worker has reported anything: those of
+    /// lost workers, and of workers whose load ended before that of others. They have ages of 0.
     pub fn unreported(&self) -> u64 {
         self.lost.saturating_add(self.by_stop).min(self.unsent)
     }

@@ -213,8 +213,8 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// Loads the script for its own ones of all threads, which are more than those of the options if
-    /// they join. `settled` is what another process has found that loaded it before.
+    /// Loads the script for its own ones of all threads, which are more than those of the options
+    /// if they join. `settled` is what another process has found that loaded it before.
     fn load(mut self, own: Range<u32>, settled: Option<Settled>) -> Result<Script, Error> {
         let main = self.state()?;
         self.resolve(&main)?;

@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// What is shown after each of so many seconds.
+    /// Returns the percentiles that are shown after each of so many seconds.
     fn watched(target: Target, seconds: u64, seed: u64) -> Vec<Vec<PercentileSoFar>> {
         let (mut bands, mut summary) = (Bands::of(&plan()), begun(&plan()));
         let all = target.seconds(seconds, seed);

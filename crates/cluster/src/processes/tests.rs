@@ -99,7 +99,7 @@ fn workers_are_spread_evenly_and_none_is_left() {
     assert_eq!(spread(5, 1), vec![0..5; 1]);
 }
 
-/// What a process sends that is none.
+/// The messages of a process that is none.
 struct Sent(Receiver<Frame>);
 
 impl Source for Sent {

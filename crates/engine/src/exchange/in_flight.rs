@@ -47,7 +47,7 @@ pub(super) struct InFlightBatch<'a, A: Account> {
     pub(super) ended_ns: u64,
 }
 
-/// What is to be seen of the exchanges of an attempt beyond their times: nearly always nothing.
+/// A closer look at the exchanges of an attempt than their times: nearly always none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CloseLook {
     /// True if the kernel's timestamps split the exchange.

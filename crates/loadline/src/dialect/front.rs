@@ -157,7 +157,7 @@ mod tests {
         for (line, said) in [
             ("--web=here a/", "--web: \"here\" is no address"),
             ("--web-user anna a/", "--web"),
-            ("--agents-timeout 3s a/", "--agents"),
+            ("--agents-timeout 3s a/", "--nats is missing"),
             ("--processes 0 a/", "--processes takes a number"),
             ("--processes", "--processes takes a number"),
             (

@@ -1,4 +1,4 @@
-//! What a server wrote, without secrets: it may repeat what it was sent, or give new ones.
+//! Texts of servers, without secrets: a server may repeat what it was sent, or give new ones.
 
 use super::{MASKED, is_secret_name, without, without_userinfo};
 

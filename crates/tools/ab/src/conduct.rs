@@ -22,7 +22,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What has a load that agents can join: ab always sends a number of requests.
+/// The words for a load that agents can join: ab always sends a number of requests.
 const JOINED_INSTEAD: &str = "give -c and a duration (-d) to loadline itself, without ab";
 
 /// Runs the command with these words after its name; returns its exit code.

@@ -1,8 +1,8 @@
 //! Compression of request bodies in Brotli (RFC 7932).
 //!
-//! A body is cut into pieces, and each piece is one meta-block: copies of what came before (section
-//! 4 and 5) and literals, in three prefix codes of its own. The dictionary, the contexts of literals
-//! and the types of blocks are not used: they are worth a few percent of the size, and tables of
+//! A body is cut into pieces, and each piece is one meta-block: copies of what came before
+//! (section 4 and 5) and literals, in three prefix codes of its own. The dictionary, the contexts
+//! of literals and the types of blocks are not used: they are worth a few percent of the size, and tables of
 //! half a megabyte in the program.
 
 mod bits;
@@ -19,7 +19,7 @@ const PIECE: usize = 1 << 16;
 /// The sizes of the alphabets (section 3.3 and 5).
 const LITERALS: usize = 256;
 const COMMANDS: usize = 704;
-/// Those without direct distances and postfix bits (section 4).
+/// The distances without direct ones and postfix bits (section 4).
 const DISTANCES: usize = 64;
 
 /// The numbers of extra bits of codes for lengths of literals and of copies (section 5). Each code
@@ -60,9 +60,9 @@ struct Coded {
 
 /// Literals and the copy that follows.
 struct Command {
-    /// How many literals.
+    /// The number of literals.
     literals: usize,
-    /// How many bytes of the piece the copy stands for; none at the end of a piece.
+    /// The bytes of the piece that the copy stands for; none at the end of a piece.
     copied: usize,
     code: usize,
     literals_length: Coded,

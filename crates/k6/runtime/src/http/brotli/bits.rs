@@ -1,10 +1,10 @@
 //! Bits in the order of a stream: the lowest of a byte first.
 
-/// What was written.
+/// Bits that were written.
 #[derive(Default)]
 pub(super) struct Bits {
     bytes: Vec<u8>,
-    /// Those that fill no byte yet, from the lowest on.
+    /// The bits that fill no byte yet, from the lowest on.
     rest: u64,
     rest_bits: u32,
 }

@@ -13,7 +13,7 @@ const SHORTEST: usize = 4;
 const FAR: usize = 1 << 13;
 /// A copy that is long enough to look no further.
 const LONG: usize = 128;
-/// How many places are looked at.
+/// The number of places that are looked at.
 const TRIES: usize = 32;
 
 const HASH_BITS: u32 = 15;

@@ -19,7 +19,7 @@ const LENGTH_BEFORE: u8 = 8;
 
 /// The order of the lengths of codes for lengths (section 3.5).
 const ORDER: [usize; LENGTHS] = [1, 2, 3, 4, 0, 5, 17, 6, 16, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-/// How those lengths are written: the bits, and how many.
+/// The code of those lengths: the bits, and how many.
 const LENGTH_OF_LENGTH: [(u32, u32); 6] = [(0, 2), (7, 4), (3, 3), (2, 2), (1, 2), (15, 4)];
 
 /// A prefix code for an alphabet.
