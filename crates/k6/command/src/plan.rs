@@ -21,6 +21,11 @@ const NO_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 /// The timeout of opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The fewest users of a scenario with a rate on each thread, if it has more than one. Each thread
+/// has a share of the arrivals, and drops those that find all of its own users busy, although a user
+/// of another thread may be free: with so many, this is at most one arrival in fifty.
+const USERS_PER_THREAD: u32 = 50;
+
 /// The common settings of all plans of a test.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlanContext<'a> {
@@ -63,14 +68,17 @@ impl PlanContext<'_> {
         Ok(plan)
     }
 
-    /// Returns the number of threads: one for each core and process, but no more than the users of
-    /// any scenario with a rate, since each thread gets a share of the arrivals.
+    /// Returns the number of threads: one for each core and process, but so few that scenarios with
+    /// a rate have [users enough](USERS_PER_THREAD) on each of them.
     fn threads(&self, plan: &Plan) -> u32 {
+        let wanted = self.cores.max(self.processes);
         let open = plan.scenarios.iter().map(|scenario| &scenario.load);
         let open = open.filter(|load| load.shape.is_open());
-        let users = open.map(|load| load.max_users);
-        let most = users.fold(plan.load.max_users, u32::min);
-        most.min(self.cores.max(self.processes)).max(1)
+        let most = match open.map(|load| load.max_users).min() {
+            Some(users) => users.min(self.processes.max(users / USERS_PER_THREAD)),
+            None => wanted,
+        };
+        wanted.min(most).min(plan.load.max_users).max(1)
     }
 
     /// Returns the plan of one call of one function, with this time limit.
