@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import socket
 import subprocess
@@ -273,8 +274,15 @@ def test_a_worker_that_has_left_has_left_the_bus(master):
 
 def threads_of(name):
     """The number of this process's threads of that name."""
-    tasks = [f"/proc/self/task/{task}/comm" for task in os.listdir("/proc/self/task")]
-    return sum(open(path).read().strip() == name for path in tasks)
+    return sum(name_of(thread) == name for thread in os.listdir("/proc/self/task"))
+
+
+def name_of(thread):
+    """The name of a thread of this process; none if it has ended meanwhile."""
+    try:
+        return pathlib.Path(f"/proc/self/task/{thread}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
 
 
 def test_a_master_without_workers_says_so(master, caplog):

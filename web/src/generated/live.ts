@@ -342,7 +342,7 @@ export type NewCheck = {
 check: string, };
 
 /**
- * Whether the run is to be stopped as soon as it is decided.
+ * A change of the end of a run: as soon as it is decided, or as it was planned.
  */
 export type NewEnd = { 
 /**
