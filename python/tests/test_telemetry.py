@@ -193,7 +193,7 @@ LOCUST = """
             with self.client.get("/good", name="odd", catch_response=True) as answer:
                 answer.failure(ValueError("odd"))
             self.turns += 1
-            if self.turns == 20:
+            if self.turns == 30:
                 raise StopUser()
 """
 
@@ -205,7 +205,7 @@ def test_locust_sends_its_own_layout_each_request_once(tmp_path, protocol, words
     with Server() as server, Receiver() as receiver:
         port = receiver.port if protocol == "grpc" else receiver.http_port
         ended = run(
-            tmp_path, "--headless", *words, "-u", "2", "-r", "2", "-t", "4", "--otel",
+            tmp_path, "--headless", *words, "-u", "2", "-r", "2", "-t", "6", "--otel",
             "-H", server.url, "--only-summary", "--profile", "smoke",
             env={**EVERY_SECOND, "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
                  "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip", "OTEL_EXPORTER_OTLP_TIMEOUT": "3",
@@ -220,7 +220,7 @@ def test_locust_sends_its_own_layout_each_request_once(tmp_path, protocol, words
     assert duration.unit == "s"
     counts = {(attributes(one)["name"], attributes(one).get("error.type")): one.count
               for one in duration.histogram.data_points}
-    assert counts == {("good", None): 40, ("odd", "ValueError"): 40}
+    assert counts == {("good", None): 60, ("odd", "ValueError"): 60}
     users = [point for request in receiver.requests
              for point in metrics_of(request)["locust.users.count"].gauge.data_points]
     assert {attributes(one)["user_class"] for one in users} == {"Shopper"}
