@@ -250,7 +250,7 @@ mod tests {
         for element in [
             r##"<rect x="2" y="2" width="-1" height="16" fill="#FF0080"/>"##,
             r##"<polyline fill="none" stroke="#FF0080" points=""/>"##,
-            r##"<text x="1" y="1" dy="1ex" text-anchor="end" font-size="6" fill="#FF0080"> </text>"##,
+            r##"<text x="1" y="1" dy="1ex" text-anchor="end" font-size="6" fill="#FFF"> </text>"##,
         ] {
             let image = image(element);
             assert!(

@@ -22,8 +22,8 @@ const NO_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The fewest users of a scenario with a rate on each thread, if it has more than one. Each thread
-/// has a share of the arrivals, and drops those that find all of its own users busy, although a user
-/// of another thread may be free: with so many, this is at most one arrival in fifty.
+/// has a share of the arrivals, and drops those that find all of its own users busy, although a
+/// user of another thread may be free: with so many, this is at most one arrival in fifty.
 const USERS_PER_THREAD: u32 = 50;
 
 /// The common settings of all plans of a test.

@@ -2,8 +2,8 @@
 //!
 //! A body is cut into pieces, and each piece is one meta-block: copies of what came before
 //! (section 4 and 5) and literals, in three prefix codes of its own. The dictionary, the contexts
-//! of literals and the types of blocks are not used: they are worth a few percent of the size, and tables of
-//! half a megabyte in the program.
+//! of literals and the types of blocks are not used: they are worth a few percent of the size, and
+//! tables of half a megabyte in the program.
 
 mod bits;
 mod copies;
