@@ -13,6 +13,29 @@ export function ask<T>(path: string, body?: unknown): Promise<Answer<T>> {
   return request(path, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) });
 }
 
+/** The pause before data are asked for again, in milliseconds. */
+const PAUSE = 1_000;
+
+/**
+ * Asks for data, again and again while the line is cut, and gives them to `take`; returns what ends
+ * that, as effects do.
+ */
+export function awaited<T>(path: string, take: (answer: T) => void): () => void {
+  let timer = 0;
+  let isWanted = true;
+  const attempt = async () => {
+    const made = await ask<T>(path);
+    if (!isWanted) return;
+    if ("answer" in made) take(made.answer);
+    else timer = window.setTimeout(attempt, PAUSE);
+  };
+  attempt();
+  return () => {
+    isWanted = false;
+    window.clearTimeout(timer);
+  };
+}
+
 /** Sends a file. */
 export function send<T>(path: string, file: File): Promise<Answer<T>> {
   return request(path, { method: "POST", body: file });

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { figure } from "../format";
 import type { Compared, EarlierRun } from "../generated/live";
-import { ask } from "./ask";
+import { ask, awaited } from "./ask";
 import { Scroll } from "../scroll";
 
 /** The runs that are compared. */
@@ -12,31 +12,11 @@ interface Pair {
   with: string;
 }
 
-/** The pause before the list is asked for again, in milliseconds. */
-const PAUSE = 1_000;
-
-/** Gets the list of runs, again and again while the line is cut; returns what ends that. */
-function listed(take: (runs: EarlierRun[]) => void): () => void {
-  let timer = 0;
-  let isWanted = true;
-  const list = async () => {
-    const made = await ask<EarlierRun[]>("runs");
-    if (!isWanted) return;
-    if ("answer" in made) take(made.answer);
-    else timer = window.setTimeout(list, PAUSE);
-  };
-  list();
-  return () => {
-    isWanted = false;
-    window.clearTimeout(timer);
-  };
-}
-
 export function Earlier({ number }: { number: number }) {
   const [runs, setRuns] = useState<EarlierRun[]>([]);
   const [pair, setPair] = useState<Pair>({ base: "", with: "" });
   const [told, setTold] = useState("");
-  useEffect(() => listed(setRuns), [number]);
+  useEffect(() => awaited("runs", setRuns), [number]);
   if (runs.length === 0) return null;
   const compare = async () => {
     const query = new URLSearchParams({ base: pair.base, with: pair.with });

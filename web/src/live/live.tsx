@@ -12,7 +12,7 @@ import { SearchReport } from "../search/search";
 import { Drop, type Taken } from "../drop";
 import { Content } from "../report";
 import { Announced } from "./announce";
-import { ask, send } from "./ask";
+import { ask, awaited, send } from "./ask";
 import { Bands } from "./bands";
 import { ChecksSoFar } from "./checks";
 import { useBaseline, useBaselinePage, withBaseline } from "./baseline";
@@ -157,9 +157,7 @@ function Shown(props: { state: State; page: RunPage; note: (at: number) => void 
 function BaselineChoice({ chosen }: { chosen: string | null }) {
   const [runs, setRuns] = useState<EarlierRun[]>([]);
   const [problem, setProblem] = useState("");
-  useEffect(() => {
-    ask<EarlierRun[]>("runs").then((made) => "answer" in made && setRuns(made.answer));
-  }, []);
+  useEffect(() => awaited("runs", setRuns), []);
   const choose = async (name: string) => {
     const made = await ask<Steered>("baseline", { name: name || null });
     setProblem("problem" in made ? made.problem : "");
@@ -200,10 +198,9 @@ function Starting({ state }: { state: State }) {
   const [typed, type] = useState<Typed>(NOTHING);
   useEffect(() => {
     if (!state.can_start) return;
-    ask<Offer>("offer").then((made) => {
-      if (!("answer" in made)) return;
-      setOffer(made.answer);
-      type((typed) => (typed.target ? typed : { ...typed, target: made.answer.chosen ?? "" }));
+    return awaited<Offer>("offer", (offer) => {
+      setOffer(offer);
+      type((typed) => (typed.target ? typed : { ...typed, target: offer.chosen ?? "" }));
     });
   }, [state.can_start]);
   if (!state.can_start || !offer) return null;
