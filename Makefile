@@ -77,7 +77,7 @@ PACKAGE_TARGET ?= x86_64-unknown-linux-gnu
 # looks for a function of a library finds none in a static program, and an empty root has no
 # /dev/urandom.
 STATICALLY = -C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs \
-	--cfg getrandom_backend="linux_getrandom"
+	-C symbol-mangling-version=v0 --cfg getrandom_backend="linux_getrandom"
 # The kernel maps 64 KiB around each function that is called: those of a plain run lie side by side.
 # Only LLD can do this, which is the compiler's own linker for this machine.
 ORDER = packaging/order.txt
