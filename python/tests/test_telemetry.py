@@ -239,7 +239,7 @@ def test_a_wrong_variable_ends_a_locust_run_before_it_begins(tmp_path):
 def test_a_receiver_that_is_away_leaves_a_locust_run_alone(tmp_path):
     write(tmp_path, LOCUST)
     with Server() as server:
-        ended = run(tmp_path, "--headless", "-u", "1", "-t", "2", "--otel", "-H", server.url,
+        ended = run(tmp_path, "--headless", "-u", "1", "-t", "6", "--otel", "-H", server.url,
                     "--only-summary",
                     env={**EVERY_SECOND, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
                          "OTEL_TRACES_EXPORTER": "none"})
