@@ -29,7 +29,8 @@ def test_functions_lie_in_the_order_of_a_list_without_hashes(tmp_path, order):
     (tmp_path / "program.rs").write_text(PROGRAM)
     subprocess.run(
         ["rustc", "-O", "-C", "target-feature=+crt-static", "-C", "lto=fat",
-         "-C", "symbol-mangling-version=v0", "-C", "codegen-units=1", "-C", f"linker={linker}", "program.rs"],
+         "-C", "symbol-mangling-version=v0", "-C", "codegen-units=1",
+         "-C", f"linker={linker}", "program.rs"],
         cwd=tmp_path, check=True)
     names = subprocess.run(["nm", "-n", "program"], cwd=tmp_path, check=True,
                            capture_output=True, text=True).stdout.split()
