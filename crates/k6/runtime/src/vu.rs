@@ -47,7 +47,7 @@ pub(crate) struct Vu {
     pub(crate) http: HttpState,
     /// The requester; `None` in the init context.
     requester: RefCell<Option<Requester<Kernel>>>,
-    /// The time at which the script last continued after a wait.
+    /// The time at which the script was first seen to compute since its last wait.
     resumed: Cell<Option<Instant>>,
     hidden: RefCell<Option<Persistent<Object<'static>>>>,
     /// The runtime that the user shares with others; empty if it has its own.
@@ -244,10 +244,11 @@ impl Vu {
     /// Continues after a wait that began at this number of turns. A wait that was over at once gave
     /// no turn to others, so the script has computed all along.
     fn go_on(&self, turns: u64) -> std::result::Result<(), Cancelled> {
-        if self.control.turns() != turns {
-            self.resumed.set(None);
+        match self.control.turns() == turns {
+            true => self.take_turns(),
+            // The time is taken when the script has computed for a while.
+            false => self.resumed.set(None),
         }
-        self.take_turns();
         match self.control.is_cancelled() {
             true => Err(Cancelled),
             false => Ok(()),
