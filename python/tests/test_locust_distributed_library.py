@@ -198,13 +198,20 @@ def impatient(monkeypatch):
 def master(impatient):
     runner = Environment(user_classes=[Sleeper]).create_master_runner(master_bind_port=0)
     yield runner
+    while JOINED:
+        JOINED.pop().quit()
     runner.quit()
 
 
+# The workers of the test that lasts: one that outlived it would look for its master for ever.
+JOINED = []
+
+
 def joined(master, *classes):
-    """A worker of a master in this process."""
+    """A worker of a master in this process, until the test ends."""
     environment = Environment(user_classes=list(classes or [Sleeper]))
-    return environment.create_worker_runner("127.0.0.1", master.master_bind_port)
+    JOINED.append(environment.create_worker_runner("127.0.0.1", master.master_bind_port))
+    return JOINED[-1]
 
 
 def await_that(holds, what):
@@ -263,14 +270,17 @@ def test_a_worker_that_has_left_has_left_the_bus(master):
     def descriptors():
         return len(os.listdir("/proc/self/fd"))
 
-    # Workers of other tests may still be here.
-    others = threads_of("bus writer")
+    def await_only_the_master():
+        await_that(lambda: threads_of("bus writer") == 1, "connection of the master alone")
+
+    # Connections of other tests may still be closing.
+    await_only_the_master()
     # What is opened once is open from the first round on.
     rounds(1)
-    await_that(lambda: threads_of("bus writer") <= others, f"{others} connections as before")
+    await_only_the_master()
     before = descriptors()
     rounds(3)
-    await_that(lambda: threads_of("bus writer") <= others, f"{others} connections as before")
+    await_only_the_master()
     await_that(lambda: descriptors() <= before, f"{before} descriptors, but {descriptors()}")
 
 

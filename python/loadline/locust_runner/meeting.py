@@ -98,6 +98,8 @@ class Meeting:
         atexit.unregister(self.end)
         if self._search is not None:
             self._search.end()
+        # Its connection would look for the bus as long as there is a fleet.
+        self._fleet = self._search = None
         if self._server is not None:
             self._server.end()
             self._server = None

@@ -9,6 +9,7 @@ import os
 import time
 
 import gevent
+from gevent.event import Event
 
 from .. import runners as states
 from ..exception import RPCError, RPCReceiveError, StopTest
@@ -71,6 +72,8 @@ class WorkerRunner(DistributedRunner):
         self._telling = []
         # How many lines of the log it has been told of.
         self._lines_told = 0
+        # Whether it does what the coordinator says: from then on it can be interrupted.
+        self._is_serving = Event()
 
     def _have_part(self):
         """Have users until the master needs no more of them, or this worker is to leave."""
@@ -88,6 +91,7 @@ class WorkerRunner(DistributedRunner):
             self._beat_for_ever, self._tell_state_for_ever, self._tell_log_for_ever)]
         reports = gevent.spawn(self._report_for_ever)
         try:
+            self._is_serving.set()
             while True:
                 message = self._pipe.receive()
                 if message.type == "stop":
@@ -277,6 +281,7 @@ class WorkerRunner(DistributedRunner):
         if gevent.getcurrent() in self.user_greenlets:
             self.stop()
             return
+        self._is_serving.wait()
         self._serving.kill(RPCReceiveError("this worker leaves"))
 
     def send_message(self, msg_type, data=None, client_id=None):
