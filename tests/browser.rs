@@ -2,6 +2,7 @@
 //! for pages that a server serves, which no script can be put into.
 
 use serde_json::{Value, json};
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
@@ -104,6 +105,18 @@ impl Tab {
         self.call("HeapProfiler.collectGarbage", json!({}));
     }
 
+    /// Returns the memory that the process of the page alone has, in bytes.
+    #[allow(dead_code, reason = "not all tests that look at a page measure it")]
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let pages = processes_under(self.child.id());
+        let pages = pages.into_iter().filter(|id| {
+            let line = fs::read_to_string(format!("/proc/{id}/cmdline"));
+            line.is_ok_and(|line| line.contains("--type=renderer"))
+        });
+        // One more may wait for the next page.
+        pages.map(own_memory_bytes).max().expect("a page has one")
+    }
+
     /// Returns the page as it is printed, in base64: a PDF.
     pub(crate) fn printed(&mut self) -> String {
         let printed = self.call("Page.printToPDF", json!({ "printBackground": true }));
@@ -161,6 +174,23 @@ impl Tab {
             self.errors.push(parameters.to_string());
         }
     }
+}
+
+/// The processes that this one has started, and those that they have.
+fn processes_under(id: u32) -> Vec<u32> {
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    let children = children.split_whitespace().filter_map(|id| id.parse().ok());
+    let mut found = vec![id];
+    children.for_each(|child| found.extend(processes_under(child)));
+    found
+}
+
+/// The memory of a process that it shares with nobody, in bytes.
+fn own_memory_bytes(id: u32) -> u64 {
+    let summary = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default();
+    let own = summary.lines().filter(|line| line.starts_with("Private_"));
+    let kib = own.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kib.sum::<u64>() << 10
 }
 
 impl Drop for Tab {

@@ -4,6 +4,7 @@ mod asleep;
 mod evidence;
 #[cfg(feature = "k6")]
 mod k6_events;
+mod lasting;
 
 use crate::browser::Tab;
 use crate::rig::{assert_balanced, beside_others, command, loadline, serve, text, url};
