@@ -27,6 +27,8 @@ mod odd;
 mod often;
 /// Messages of agents and coordinators, heard by a client of the bus.
 mod overheard;
+/// Series of exporters with the figures of one agent each.
+mod per_agent;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.

@@ -24,6 +24,8 @@ pub struct Processes {
     /// The run, with the merged reports of all processes.
     pub run: Run,
     agents: Vec<String>,
+    /// The numbers of the parts that these agents have: one that can't begin leaves a gap.
+    parts: Vec<u32>,
     groups: Vec<Arc<Group>>,
     /// The most by which the clock of a part is wrong, in nanoseconds.
     begin_error_ns: u64,
@@ -84,7 +86,8 @@ impl Processes {
         machines: &Machines,
         recruiter: Option<Recruiter>,
     ) -> Result<Processes, StartError> {
-        let agents = lines.iter().filter_map(|line| line.agent.clone()).collect();
+        let agents = lines.iter().filter_map(|line| line.agent.clone());
+        let agents: Vec<String> = agents.collect();
         let begin_error_ns = lines.iter().map(|line| line.clock_error_ns).max();
         let mut muster = Muster::new(plan, lines, users, machines);
         let assignment = Assignment::new(plan, detail, users.job.clone())?;
@@ -101,8 +104,14 @@ impl Processes {
         let supervision = muster.supervision(begun.inlet, newcomers);
         let over = Arc::clone(&is_over);
         let guard = thread::spawn(move || supervision.run(&over));
+        // The members of a run in groups are the groups.
+        let run = match detail.parts && groups.is_empty() {
+            true => begun.run.with_records_of_parts(),
+            false => begun.run,
+        };
         Ok(Processes {
-            run: begun.run,
+            run,
+            parts: (0..agents.len() as u32).collect(),
             agents,
             groups,
             begin_error_ns: begin_error_ns.unwrap_or(0),
@@ -117,6 +126,12 @@ impl Processes {
     /// children of this process.
     pub fn agents(&self) -> &[String] {
         &self.agents
+    }
+
+    /// Returns the name of the agent that has the part of this number, if it is an agent's.
+    pub fn agent_of(&self, part: usize) -> Option<&str> {
+        let at = self.parts.iter().position(|own| *own as usize == part)?;
+        self.agents.get(at).map(String::as_str)
     }
 
     /// Returns the response times of each part, in their order. Of parts whose reports others have
@@ -150,6 +165,8 @@ impl Processes {
     pub fn newcomers(&mut self) -> Vec<Newcomer> {
         let joined = self.joined.iter().flat_map(Receiver::try_iter);
         let joined: Vec<Newcomer> = joined.collect();
+        self.parts
+            .extend(joined.iter().map(|newcomer| newcomer.part));
         self.agents
             .extend(joined.iter().map(|newcomer| newcomer.agent.clone()));
         joined

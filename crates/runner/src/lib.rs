@@ -69,7 +69,7 @@ mod samples;
 pub use commands::{Command, Commands, Control, MOST_NOTES, NoteProblem, Phase};
 pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
-pub use feed::{Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
+pub use feed::{AgentRecord, Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
 pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, is_elastic, runs_elsewhere, worker_command};
 pub use floor::{FloorError, Serve, measure_floor};
 pub use locustfile::{Locustfile, LocustfileError};

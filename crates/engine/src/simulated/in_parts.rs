@@ -4,14 +4,15 @@
 use super::in_groups::{InGroups, Reporting, directly};
 use super::taken_over::numbers;
 use crate::conveyed::{ReportReader, ReportWriter};
-use crate::event::Event;
+use crate::event::{Event, PartRecord};
 use crate::lost::WorkerFailure;
 use crate::merger::Merger;
 use crate::part_reports::{PartNews, PartReport, PartReports};
 use crate::report::{MemberReport, Report};
 use loadline_plan::Plan;
+use loadline_record::Snapshot;
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// The most processes.
@@ -54,7 +55,7 @@ impl InParts {
 
     /// Asserts that the merged reports of the parts are these events.
     pub(crate) fn assert_merged(&self, events: &[Event]) {
-        let mut merger = Merger::of_members(&self.plan, &self.members);
+        let mut merger = Merger::of_members(&self.plan, &self.members).with_records();
         let mut parts = self.parts.borrow_mut();
         let mut arriving: Vec<(usize, VecDeque<PartReport>)> = parts
             .iter_mut()
@@ -83,8 +84,11 @@ impl InParts {
                 merger.take(told.member, told.scenario, told.report);
             }
         }
-        let again: Vec<Event> = std::iter::from_fn(|| merger.event()).collect();
+        let again = std::iter::from_fn(|| merger.event());
+        let (records, again): (Vec<Event>, Vec<Event>) =
+            again.partition(|event| matches!(event, Event::Parts(_)));
         assert_all_same(&again, events);
+        assert_records(&records, events);
     }
 
     /// Asserts that the reports that mergers join are these events, and that they are the same
@@ -160,6 +164,42 @@ fn assert_all_same(one: &[Event], two: &[Event]) {
     assert_eq!(one.len(), two.len());
     for (one, two) in one.iter().zip(two) {
         assert_same(one, two);
+    }
+}
+
+/// Asserts that the records of the parts add up to each interval.
+fn assert_records(records: &[Event], events: &[Event]) {
+    let intervals = events.iter().filter_map(|event| match event {
+        Event::Interval(snapshot) => Some(snapshot),
+        _ => None,
+    });
+    let intervals: Vec<_> = intervals.collect();
+    assert_eq!(records.len(), intervals.len());
+    let mut in_flight = BTreeMap::new();
+    for (parts, interval) in records.iter().zip(intervals) {
+        let Event::Parts(parts) = parts else {
+            panic!("{parts:?} are no records");
+        };
+        // A part that has ended, or drains, has in flight what it had.
+        in_flight.extend(parts.iter().map(PartRecord::in_flight));
+        assert_eq!(in_flight.values().sum::<u64>(), interval.counts.in_flight);
+        let mut sum = parts[0].snapshot.clone();
+        parts[1..].iter().for_each(|part| sum.merge(&part.snapshot));
+        let counts = |of: &Snapshot| {
+            let counts = &of.counts;
+            let ended = (
+                counts.answered,
+                counts.failed,
+                counts.missed,
+                counts.dropped,
+            );
+            (counts.sent, ended, counts.bytes_in, counts.connections)
+        };
+        assert_eq!(counts(&sum), counts(interval));
+        assert_eq!(sum.times, interval.times);
+        assert_eq!(sum.statuses, interval.statuses);
+        assert_eq!(sum.errors, interval.errors);
+        assert_eq!(sum.series, interval.series);
     }
 }
 

@@ -333,6 +333,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
             exchanges: true,
             slow: false,
             error_bodies: false,
+            parts: false,
         },
         interval_ns,
         most_kept: usize::MAX,
