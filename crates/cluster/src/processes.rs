@@ -149,6 +149,14 @@ impl Processes {
         in_groups.chain(alone).collect()
     }
 
+    /// Returns the response times of each of the [agents](Self::agents), in their order, as
+    /// [`response_times_of_parts`](Self::response_times_of_parts).
+    pub fn response_times_of_agents(&self) -> Vec<Distribution> {
+        let all = self.response_times_of_parts();
+        let of = |part: &u32| all.get(*part as usize).cloned().unwrap_or_default();
+        self.parts.iter().map(of).collect()
+    }
+
     /// Returns the most by which clocks of the parts are wrong, and so the instant at which each
     /// begins: nanoseconds.
     pub fn begin_error_ns(&self) -> u64 {

@@ -154,7 +154,7 @@ impl Source for Processes {
     }
 
     fn response_times_of_agents(&self) -> Vec<Distribution> {
-        Processes::response_times_of_parts(self)
+        Processes::response_times_of_agents(self)
     }
 
     fn http(&self) -> HttpVersion {
