@@ -71,7 +71,7 @@ pub use early_end::STOP_TIMEOUT;
 pub use error::{ObserverError, RunError, Trouble};
 pub use feed::{AgentRecord, Feed, Inbox, News, QUEUE, RunEnd, Stretch, feed};
 pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, is_elastic, runs_elsewhere, worker_command};
-pub use floor::{FloorError, Serve, measure_floor};
+pub use floor::{FloorError, Serve, measure_floor, measure_floor_of_machine};
 pub use locustfile::{Locustfile, LocustfileError};
 pub use lookout::{Lookout, Sight, post};
 pub use observer::{End, Interval, Observed, Observer, Wants};
