@@ -1,6 +1,7 @@
 //! A run on several processes of this machine, from the view of the coordinator.
 
 use crate::assignment::Assignment;
+use crate::bundle::Bundle;
 use crate::group::{Group, Grouping};
 use crate::line::Line;
 use crate::link::Beginning;
@@ -90,7 +91,10 @@ impl Processes {
         let agents: Vec<String> = agents.collect();
         let begin_error_ns = lines.iter().map(|line| line.clock_error_ns).max();
         let mut muster = Muster::new(plan, lines, users, machines);
-        let assignment = Assignment::new(plan, detail, users.job.clone())?;
+        let mut assignment = Assignment::new(plan, detail, users.job.clone())?;
+        if !agents.is_empty() {
+            assignment = assignment.for_agents(Bundle::MOST_BYTES)?;
+        }
         muster.assign(&assignment);
         let ready = muster.all_ready()?;
         let begun = muster.begin(ready);
