@@ -13,6 +13,8 @@ mod elastic;
 mod far_commands;
 /// Groups of few agents, one of which joins the reports of the others.
 mod grouped;
+/// The list of agents: whom it has, and what their machines can do.
+mod listed;
 /// What is measured of agents: when they begin, how much they send.
 mod measured;
 /// So many agents that some of them join the reports of others.
@@ -27,6 +29,8 @@ mod odd;
 mod often;
 /// Messages of agents and coordinators, heard by a client of the bus.
 mod overheard;
+/// Series of exporters with the figures of one agent each.
+mod per_agent;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.
@@ -42,6 +46,7 @@ mod watched;
 
 use crate::openssl::make_certificate;
 use crate::rig::{beside_others, command, count, free_port, loadline, serve, text};
+use loadline_bus::{Bus as Connection, BusAddress, Card};
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::fs;
@@ -85,6 +90,15 @@ impl Bus {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
+    /// A connection to it.
+    fn connect(&self) -> Connection {
+        let address = BusAddress {
+            url: self.url(),
+            ..BusAddress::default()
+        };
+        Connection::connect(&address).expect("a bus")
+    }
+
     /// The rows of the agents, without their heading.
     fn list(&self) -> Vec<String> {
         let listed = command(&["agents", "--nats", &self.url()]).output();
@@ -96,22 +110,23 @@ impl Bus {
 
     /// Waits until so many agents are free.
     fn await_free(&self, agents: usize) {
-        self.await_state("  free", agents);
+        self.await_state(|card| card.busy_with.is_none(), agents);
     }
 
     /// Waits until so many agents have a part of a run.
     fn await_busy(&self, agents: usize) {
-        self.await_state("  busy", agents);
+        self.await_state(|card| card.busy_with.is_some(), agents);
     }
 
-    fn await_state(&self, state: &str, agents: usize) {
-        let since = Instant::now();
+    /// Waits for a state. Unlike the list, this has no agent measure its floor.
+    fn await_state(&self, has_it: impl Fn(&Card) -> bool, agents: usize) {
+        let (bus, since) = (self.connect(), Instant::now());
         loop {
-            let list = self.list();
-            if list.iter().filter(|row| row.contains(state)).count() == agents {
+            let cards = loadline_bus::agents(&bus).expect("a bus");
+            if cards.iter().filter(|card| has_it(card)).count() == agents {
                 return;
             }
-            assert!(since.elapsed() < Duration::from_secs(60), "{list:?}");
+            assert!(since.elapsed() < Duration::from_secs(60), "{cards:?}");
             sleep(Duration::from_millis(100));
         }
     }

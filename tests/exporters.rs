@@ -14,7 +14,7 @@ mod otlp;
 mod own_boards;
 mod prometheus;
 mod refusing;
-mod scrape;
+pub(crate) mod scrape;
 mod statsd;
 mod traces;
 mod webhook;

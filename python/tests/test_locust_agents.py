@@ -1,5 +1,6 @@
 """Users on agents: locustfiles travel, nothing is counted twice or lost, and losses are told."""
 
+import json
 import os
 import re
 import signal
@@ -10,6 +11,8 @@ import time
 import pytest
 from agents_support import Bus, folders_of_parts, until
 from command_support import Ended, Server, report_of, write
+
+from loadline import native
 
 # Users that stop after ten requests, with a module and a file beside the locustfile.
 COUNTED = """
@@ -332,6 +335,39 @@ def test_a_locustfile_that_an_agent_can_not_load_is_told(bus, server, tmp_path):
     assert ended.code == 2, ended.err
     assert re.search(r"Agent web-1: Could not load the locustfile 'locustfile.py': KeyError: "
                      r"'ONLY_THERE' at line 2", ended.err), ended.err
+
+
+HOSTILE = [
+    ({"../escaped.py": "eA=="}, "The file '../escaped.py' of the test would lie outside of"),
+    ({"/tmp/loadline-escaped.py": "eA=="}, "The file '/tmp/loadline-escaped.py' of the test"),
+    ({"a": "eA==", "a/b": "eA=="}, "The file 'a/b' of the test would lie in another file"),
+    ({f"f{number}": "" for number in range(100_000)}, "The test comes with 100000 files"),
+    ({"locustfile.py": "?"}, "The file 'locustfile.py' of the test is not in base64"),
+]
+
+
+def test_files_that_no_test_has_are_refused_and_leave_nothing(bus, tmp_path):
+    place = tmp_path / "places"
+    place.mkdir()
+    agent = bus.agent("web-1", TMPDIR=str(place))
+    extension = native.load()
+    for files, sentence in HOSTILE:
+        fleet = native.Agents(json.dumps({
+            "bus": {"url": bus.url}, "agents": "1", "patience": {"secs": 30, "nanos": 0},
+        }))
+        (part,) = fleet.gather()
+        job = {"version": extension.__version__, "files": files, "locustfiles": ["locustfile.py"],
+               "words": [], "records": False}
+        descriptor, line = part.begin(json.dumps(job), json.dumps({"index": 0, "client_id": "w"}))
+        until(part.ending, "end of the part", 60)
+        os.close(descriptor)
+        line.close()
+        assert part.ending().startswith(sentence), part.ending()
+        until(lambda: not os.listdir(place), "end of the folder")
+    assert sorted(os.listdir(tmp_path)) == ["places"]
+    assert not os.path.exists("/tmp/loadline-escaped.py")
+    assert agent.poll() is None
+    until(lambda: "free" in "".join(bus.states()), "free agent")
 
 
 def test_options_that_contradict_agents_are_refused(bus, server, tmp_path):

@@ -57,13 +57,66 @@ def test_more_than_travels_is_refused(tmp_path, monkeypatch):
         packed(tmp_path, ["locustfile.py"], ["a.txt"])
 
 
-@pytest.mark.parametrize("name", ["../a", "/tmp/a", "b/../../a"])
-def test_files_that_would_lie_elsewhere_are_refused(tmp_path, name):
-    place = tmp_path / "place"
-    place.mkdir()
-    with pytest.raises(ValueError, match="does not lie below its folder"):
-        unpack({name: base64.b64encode(b"x").decode()}, str(place))
-    assert os.listdir(place) == []
+def encoded(*names):
+    return {name: base64.b64encode(b"x").decode() for name in names}
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder of a part, beside which nothing else may come to lie."""
+    folder = tmp_path / "place"
+    folder.mkdir()
+    return folder
+
+
+def refused(files, place, sentence):
+    """Whether files are refused with one sentence, and nothing of them is written."""
+    before = sorted(os.listdir(place))
+    with pytest.raises(ValueError) as refusal:
+        unpack(files, str(place))
+    said = str(refusal.value)
+    assert sentence in said, said
+    assert "\n" not in said and ": " in said, said
+    assert sorted(os.listdir(place)) == before
+    return sorted(os.listdir(place.parent)) == ["place"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../a", "/tmp/a", "b/../../a", "..", ".", "", "a/..", "a\0b", "../place-b/a"]
+)
+def test_files_that_would_lie_elsewhere_are_refused(place, name):
+    assert refused(encoded("good.py", name), place, "outside of the folder of its part")
+
+
+def test_files_behind_a_symlink_are_refused(place, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (place / "link").symlink_to(elsewhere)
+    (place / "to_file").symlink_to(elsewhere / "made")
+    assert refused(encoded("link/a"), place, "'link/a' of the test would lie behind a symlink")
+    assert refused(encoded("to_file"), place, "'to_file' of the test would lie behind a symlink")
+    assert os.listdir(elsewhere) == []
+
+
+def test_files_in_files_and_twice_at_one_place_are_refused(place):
+    assert refused(encoded("a", "b/c", "a/b/c"), place, "'a/b/c' of the test would lie in another")
+    assert refused(encoded("a/b", "a/./b"), place, "would lie at one place")
+
+
+def test_more_files_and_bytes_than_travel_are_refused(place, monkeypatch):
+    many = encoded(*(f"f{number}" for number in range(100_000)))
+    assert refused(many, place, "comes with 100000 files, and an agent takes at most 10000")
+    monkeypatch.setattr(bundle, "_MOST_BYTES", 1 << 20)
+    half = base64.b64encode(bytes((1 << 19) + 1)).decode()
+    assert refused({"a": half, "b": half}, place, "more than 1 MiB")
+    unpack({"a": half}, str(place))
+    assert (place / "a").stat().st_size == (1 << 19) + 1
+    assert (place / "a").stat().st_mode & 0o077 == 0
+
+
+def test_contents_that_are_none_are_refused(place):
+    for text in ("?", "YQ", "YQ==\n!"):
+        assert refused({"good.py": "", "a": text}, place, "'a' of the test is not in base64")
+    assert refused(encoded("x" * 300), place, "can't be written")
 
 
 def test_messages_of_agents_are_plain_data():

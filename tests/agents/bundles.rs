@@ -1,8 +1,11 @@
 //! What all agents of a run have in common: it is sent once to each of them, and known by its hash.
 
-use super::overheard::overhear;
+use super::overheard::{Stranger, overhear};
 use super::{Agent, Bus, assert_sums, end, start, url};
 use crate::rig::{command, count, serve, serve_with, text};
+use loadline_bus::Card;
+use loadline_cluster::Hash;
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -78,4 +81,114 @@ fn certificates_go_to_the_agents_and_leave_no_file_there() {
     assert_eq!(server.stop().answers, 40);
     let left: Vec<_> = fs::read_dir(there.path()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// A part of a run that an agent has for a coordinator which is none of ours.
+struct Part<'a> {
+    stranger: Stranger,
+    card: &'a Card,
+    run: String,
+    next: u32,
+}
+
+impl<'a> Part<'a> {
+    /// Has an agent begin a part of a run, as a coordinator does.
+    fn begin(bus: &Bus, card: &'a Card, run: &str) -> Part<'a> {
+        let up = format!("loadline.run.{run}.{}.up", card.id);
+        let mut stranger = Stranger::on(bus, &[&up, "answers"]);
+        let offer = json!({ "run": run, "versions": card.versions, "tool": null });
+        let offers = format!("loadline.agent.{}.offer", card.id);
+        stranger.send(&offers, Some("answers"), offer.to_string().as_bytes());
+        stranger.receive(|answer| (answer == b"\"Accepted\"").then_some(()));
+        Part {
+            stranger,
+            card,
+            run: run.to_owned(),
+            next: 0,
+        }
+    }
+
+    fn send(&mut self, kind: u8, contents: &[u8]) {
+        let message = [&self.next.to_be_bytes()[..], &[kind], contents].concat();
+        self.next += 1;
+        let down = format!("loadline.run.{}.{}.down", self.run, self.card.id);
+        self.stranger.send(&down, None, &message);
+    }
+
+    /// Names a bundle: its hash and its length.
+    fn name(&mut self, hash: Hash, length: u64) {
+        self.send(b'b', &[hash.bytes(), &length.to_be_bytes()[..]].concat());
+    }
+
+    /// Waits until the agent requests the bundle.
+    fn await_request(&mut self) {
+        let is_request = |message: &[u8]| (message.get(4) == Some(&b'q')).then_some(());
+        self.stranger.receive(is_request);
+    }
+
+    /// The sentence with which the agent ends the part.
+    fn end(mut self) -> String {
+        self.stranger.receive(|message| {
+            let is_end = message.get(4) == Some(&b'e');
+            is_end.then(|| String::from_utf8_lossy(&message[5..]).into_owned())
+        })
+    }
+}
+
+/// What such a coordinator does.
+type Deed<'a> = &'a dyn Fn(&mut Part<'_>);
+
+#[test]
+fn bundles_that_no_coordinator_sends_end_the_part_with_a_sentence_and_leave_nothing() {
+    let bus = Bus::start(&[]);
+    let there = tempfile::tempdir().unwrap();
+    let _agent = Agent::start_in(there.path(), &bus, "one");
+    bus.await_free(1);
+    let cards = loadline_bus::agents(&bus.connect()).expect("a bus");
+    let bundle = b"{}";
+    let hash = Hash::of(bundle);
+    let deeds: [(&str, Deed); 4] = [
+        (
+            "was sent a bundle with another hash than was named, and has ended it; begin",
+            &|part| {
+                part.name(hash, bundle.len() as u64);
+                part.await_request();
+                part.send(b'f', b"b{ }");
+            },
+        ),
+        (
+            "was sent a bundle with another hash than was named, and has ended it; begin",
+            &|part| {
+                part.name(hash, 1);
+                part.await_request();
+                part.send(b'f', &[b"b", &bundle[..]].concat());
+            },
+        ),
+        (
+            "was named a bundle of more than 256 MiB, and has ended it; send shorter",
+            &|part| {
+                part.name(hash, (256 << 20) + 1);
+            },
+        ),
+        (
+            "was sent what it has not requested, and has ended it; begin",
+            &|part| {
+                part.send(b'f', &[b"b", &bundle[..]].concat());
+            },
+        ),
+    ];
+    for (number, (sentence, deed)) in deeds.into_iter().enumerate() {
+        let mut part = Part::begin(&bus, &cards[0], &format!("run{number}"));
+        deed(&mut part);
+        let said = part.end();
+        assert!(said.starts_with(sentence), "{number}: {said}");
+        bus.await_free(1);
+        let left: Vec<_> = fs::read_dir(there.path()).unwrap().collect();
+        assert!(left.is_empty(), "{number}: {left:?}");
+    }
+    // It is there for the next run.
+    let server = serve();
+    let run = start(&bus, "1", &["-c", "2", "-n", "4", &url(&server)]);
+    let (found, stderr, code) = end(run);
+    assert_eq!((code, count(&found, "answered")), (Some(0), 4), "{stderr}");
 }

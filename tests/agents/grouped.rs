@@ -5,8 +5,8 @@
 use super::overheard::overhear;
 use super::{Agent, Bus, url};
 use crate::rig::{beside_others, serve};
-use loadline_bus::{Bus as Connection, BusAddress, Selector, gather};
-use loadline_cluster::{Grouping, Line, Machines, OnLoss, Processes, Users};
+use loadline_bus::{Selector, gather};
+use loadline_cluster::{Grouping, Line, Machines, OnLoss, Processes, Recruiter, Users};
 use loadline_engine::{Detail, Event};
 use loadline_plan::{Arrivals, Body, Load, Plan, Request, Shape};
 use loadline_record::{Snapshot, Unfinished};
@@ -63,13 +63,22 @@ fn open_load(url: &str, rate: u64, length: Duration) -> Plan {
     }
 }
 
-/// Begins the run of a plan on the agents of a bus.
-fn begin(bus: &Bus, plan: &Plan) -> Processes {
-    let address = BusAddress {
-        url: bus.url(),
-        ..BusAddress::default()
+/// Looks for agents that may join a run on a bus.
+fn recruiter(bus: &Bus) -> Recruiter {
+    let connection = bus.connect();
+    let one = Selector {
+        count: Some(1),
+        ..Selector::default()
     };
-    let connection = Connection::connect(&address).expect("a bus");
+    Box::new(move || {
+        let hosts = gather(&connection, &one, None, Duration::ZERO).ok()?;
+        hosts.into_iter().next().map(|host| host.line)
+    })
+}
+
+/// Begins the run of a plan on the agents of a bus, which others may join by a recruiter.
+fn begin(bus: &Bus, plan: &Plan, recruiter: Option<Recruiter>) -> Processes {
+    let connection = bus.connect();
     let all = Selector {
         count: Some(AGENTS),
         ..Selector::default()
@@ -81,7 +90,7 @@ fn begin(bus: &Bus, plan: &Plan) -> Processes {
         grouping: GROUPING,
     };
     let (detail, users) = (Detail::default(), Users::default());
-    Processes::start_on(plan, lines, detail, &users, &machines, None).expect("a run")
+    Processes::start_on(plan, lines, detail, &users, &machines, recruiter).expect("a run")
 }
 
 /// Follows a run to its end. Returns all of its intervals as one, and what is unfinished.
@@ -125,7 +134,7 @@ fn what_agents_join_of_few_others_is_exactly_what_all_of_them_sent() {
         ..plan(&url, Shape::Closed)
     };
     for plan in [open, closed] {
-        let mut processes = begin(&bus, &plan);
+        let mut processes = begin(&bus, &plan, None);
         let (all, unfinished) = follow(&mut processes);
         assert_eq!(processes.run.failures(), []);
         let counts = all.counts;
@@ -156,7 +165,7 @@ fn mergers_of_few_agents_are_lost_one_after_another_and_the_sums_add_up() {
     let (bus, server) = (Bus::start(&[]), serve());
     let mut agents = agents(&bus);
     let plan = open_load(&url(&server), RATE, Duration::from_secs(SECONDS));
-    let mut processes = begin(&bus, &plan);
+    let mut processes = begin(&bus, &plan, None);
     // The first of a group joins its reports, and then the second one.
     let victims = processes.agents()[..2].to_vec();
     let victims = victims.iter().map(|name| agents.remove(name).expect("one"));
@@ -186,4 +195,57 @@ fn mergers_of_few_agents_are_lost_one_after_another_and_the_sums_add_up() {
     assert!(server.stop().answers >= counts.answered);
     drop(processes);
     bus.await_free(AGENTS as usize - 2);
+}
+
+#[test]
+fn agents_that_join_a_run_with_mergers_take_a_share_and_the_sums_add_up() {
+    const RATE: u64 = 140;
+    const SECONDS: u64 = 12;
+    let _beside_others = beside_others();
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = agents(&bus);
+    let ways = ways(&bus);
+    let url = url(&server);
+    let plan = open_load(&url, RATE, Duration::from_secs(SECONDS));
+    let mut processes = begin(&bus, &plan, Some(recruiter(&bus)));
+    let late = ["late-1", "late-2"].map(|name| Agent::start(&bus.url(), name, &[]));
+    let (all, unfinished) = follow(&mut processes);
+    assert_eq!(processes.run.failures(), []);
+    let joined = processes.newcomers();
+    let mut names: Vec<&str> = joined.iter().map(|one| one.agent.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["late-1", "late-2"]);
+    let counts = all.counts;
+    let planned = RATE * SECONDS;
+    // A busy machine may leave something unsent.
+    let (unsent, in_flight) = (unfinished.unsent, unfinished.in_flight);
+    assert_eq!(
+        (counts.planned, unfinished.lost),
+        (planned, 0),
+        "{counts:?}"
+    );
+    assert_eq!(counts.sent + unsent, planned, "{counts:?}");
+    assert_eq!(counts.answered + in_flight, counts.sent, "{counts:?}");
+    // They report to the coordinator itself, and have an equal share from when on they are there.
+    let [_, to_coordinator] = &*ways;
+    assert!(to_coordinator.load(Ordering::Relaxed) >= 2);
+    let times = processes.response_times_of_parts();
+    assert_eq!(times.len(), AGENTS as usize + late.len(), "{joined:?}");
+    assert_eq!(processes.response_times_of_agents().len(), times.len());
+    let sent: u64 = times.iter().map(loadline_record::Distribution::len).sum();
+    assert_eq!(sent, counts.answered);
+    for newcomer in &joined {
+        assert_eq!(
+            processes.agent_of(newcomer.part as usize),
+            Some(newcomer.agent.as_str())
+        );
+        // A seventh of the rate, as long as the other one is not there.
+        let seconds = SECONDS - newcomer.from_ns / 1_000_000_000;
+        let own = times[newcomer.part as usize].len();
+        let most = (RATE / 7 + 1) * seconds;
+        assert!((1..=most).contains(&own), "{newcomer:?}: {own}");
+    }
+    assert!(server.stop().answers >= counts.answered);
+    drop(processes);
+    bus.await_free(AGENTS as usize + late.len());
 }

@@ -186,7 +186,9 @@ fn refuse_another_version() {
     let mut card = Card::new("old".to_owned(), 1, 1_024, Labels::new());
     card.versions.protocol -= 1;
     thread::spawn(move || {
-        loadline_bus::serve(&connection, &card, |_| Err("it is not asked".to_owned()))
+        loadline_bus::serve(&connection, &card, None, |_| {
+            Err("it is not asked".to_owned())
+        })
     });
     let since = Instant::now();
     while bus.list().is_empty() {

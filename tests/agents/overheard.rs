@@ -1,4 +1,5 @@
-//! A client of the bus besides agents and coordinators: it hears what they send, and may answer.
+//! A client of the bus besides agents and coordinators: it hears what they send, and may answer, or
+//! sends what no coordinator does.
 
 use super::Bus;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -35,6 +36,48 @@ pub(super) fn overhear(
             }
         }
     });
+}
+
+/// A client that sends what it is told, and receives what is sent on its subjects.
+pub(super) struct Stranger {
+    to: TcpStream,
+    from: BufReader<TcpStream>,
+}
+
+impl Stranger {
+    /// Subscribes to these subjects.
+    pub(super) fn on(bus: &Bus, subjects: &[&str]) -> Stranger {
+        let (to, from) = subscribe(bus, subjects);
+        Stranger { to, from }
+    }
+
+    /// Sends a message; the answer goes to `inbox`, if there is one.
+    pub(super) fn send(&mut self, subject: &str, inbox: Option<&str>, contents: &[u8]) {
+        let inbox = inbox.map_or_else(String::new, |inbox| format!("{inbox} "));
+        let head = format!("PUB {subject} {inbox}{}\r\n", contents.len());
+        let message = [head.as_bytes(), contents, b"\r\n"].concat();
+        self.to.write_all(&message).unwrap();
+    }
+
+    /// The next message for which `take` returns something.
+    pub(super) fn receive<T>(&mut self, take: impl Fn(&[u8]) -> Option<T>) -> T {
+        loop {
+            let line = next_line(&mut self.from).expect("a bus");
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                ["PING"] => self.to.write_all(b"PONG\r\n").unwrap(),
+                ["MSG", .., length] => {
+                    let mut contents = vec![0; length.parse::<usize>().unwrap() + 2];
+                    self.from.read_exact(&mut contents).unwrap();
+                    contents.truncate(contents.len() - 2);
+                    if let Some(taken) = take(&contents) {
+                        return taken;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 /// A connection with a subscription to each subject, as both of its ends.

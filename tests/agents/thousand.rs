@@ -75,7 +75,7 @@ fn start_agents(bus: &Bus, agents: usize) -> (Shared, Receiver<(usize, Frame)>) 
             let (connection, parts) = (connection.clone(), Arc::clone(&parts));
             thread::spawn(move || {
                 let card = Card::new(format!("agent-{number:04}"), 4, 65_536, Labels::new());
-                loadline_bus::serve(&connection, &card, |_| Ok(line(number, &parts)))
+                loadline_bus::serve(&connection, &card, None, |_| Ok(line(number, &parts)))
             });
         }
     }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What the endpoint says.
-fn scraped(port: u16) -> Option<String> {
+pub(crate) fn scraped(port: u16) -> Option<String> {
     let address = format!("http://127.0.0.1:{port}/metrics");
     let said = Command::new("curl")
         .args(["-sf", &address])

@@ -7,11 +7,12 @@
 use crate::connection::{Bus, Message, Subscription};
 use crate::duties::{Duties, Shared};
 use crate::error::BusError;
+use crate::floor::{MeasureFloor, answer_floors};
 use crate::intake::{Intake, Step};
 use crate::line_end::LineEnd;
 use crate::parcel::Parcel;
 use crate::protocol::{
-    self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT, Task,
+    self, AGENTS, Answer, Card, HEARTBEAT, Offer, Reading, SILENCE_TIMEOUT, Task, busy_with,
 };
 use crate::store::Store;
 use loadline_cluster::{Frame, Line, Remote, Sink, Source};
@@ -27,21 +28,24 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const MOST_WAITS: u32 = 200;
 
 /// The run of which the agent has a part, if it has one.
-type Busy = Arc<Mutex<Option<String>>>;
+pub(crate) type Busy = Arc<Mutex<Option<String>>>;
 
 /// Serves as the agent of this card, until the connection to the bus is over. `start` starts the
-/// process of a task, or returns the reason why it can't: the rest of a sentence.
+/// process of a task, or returns the reason why it can't: the rest of a sentence. `floor` measures
+/// the floor of its machine, if it does.
 ///
 /// # Errors
 /// When the connection is over.
 pub fn serve(
     bus: &Bus,
     card: &Card,
+    floor: Option<MeasureFloor>,
     start: impl Fn(Task<'_>) -> Result<Line, String>,
 ) -> Result<(), BusError> {
     let busy = Busy::default();
     answer_searches(bus, card, &busy)?;
     answer_clock(bus, card)?;
+    answer_floors(bus, card, &busy, floor)?;
     let store = Arc::default();
     let offers = bus.subscribe(&protocol::offers(&card.id))?;
     for message in &offers.messages {
@@ -93,7 +97,7 @@ pub(crate) fn respond(
     }
 }
 
-fn lock(busy: &Busy) -> MutexGuard<'_, Option<String>> {
+pub(crate) fn lock(busy: &Busy) -> MutexGuard<'_, Option<String>> {
     busy.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -116,7 +120,7 @@ fn consider(
     }
     let mut taken = lock(busy);
     if let Some(run) = &*taken {
-        return Answer::Refused(format!("is busy with run {run}"));
+        return Answer::Refused(busy_with(run));
     }
     let answer = answer(
         begin(bus, card, busy, store, offer, start),

@@ -26,9 +26,15 @@ pub(crate) enum Step {
 }
 
 /// The reason why a part is ended whose bundle is not the one that was named.
-const OTHER_BUNDLE: &str = "was sent a bundle with another hash than was named, and has ended";
+const OTHER_BUNDLE: &str = "was sent a bundle with another hash than was named, and has ended it; \
+                            begin the run again, on another bus if that does not help";
 /// The reason why a part is ended that gets what it did not request.
-const NOT_REQUESTED: &str = "was sent what it has not requested, and has ended";
+const NOT_REQUESTED: &str = "was sent what it has not requested, and has ended it; begin the run \
+                             again, on another bus if that does not help";
+/// The reason why a part is ended whose bundle is too large: coordinators of this version name
+/// none.
+const TOO_LARGE: &str = "was named a bundle of more than 256 MiB, and has ended it; send shorter \
+                         bodies and lists, from a coordinator of the agent's own build";
 
 impl Intake {
     /// Creates the intake of a part whose agent has these bundles.
@@ -57,6 +63,9 @@ impl Intake {
     }
 
     fn look_up(&mut self, name: BundleName) -> Step {
+        if name.length > Bundle::MOST_BYTES as u64 {
+            return Step::End(Some(TOO_LARGE));
+        }
         let found = self.store().get(name.hash);
         match found {
             Some(bundle) => Step::Pass(vec![Frame::Bundle(bundle)]),
@@ -143,6 +152,23 @@ mod tests {
             Step::Request(_)
         ));
         assert_eq!(intake.take(sent("a")), Step::End(Some(OTHER_BUNDLE)));
+    }
+
+    #[test]
+    fn a_bundle_that_is_too_large_is_not_requested() {
+        let store = Arc::default();
+        let mut intake = Intake::new(&store);
+        let mut name = BundleName::of(&bundle("a"));
+        name.length = Bundle::MOST_BYTES as u64 + 1;
+        assert_eq!(
+            intake.take(Parcel::Bundle(name)),
+            Step::End(Some(TOO_LARGE))
+        );
+        name.length -= 1;
+        assert!(matches!(
+            intake.take(Parcel::Bundle(name)),
+            Step::Request(_)
+        ));
     }
 
     #[test]

@@ -23,7 +23,8 @@
 //! - the coordinator's side: the search for agents `search.rs`, the offers `hosts.rs`, the offset
 //!   of clocks `clock.rs`, a line `far_line.rs`, the signs of life of all lines `heartbeats.rs`;
 //!   the number and the labels of agents `selector.rs`
-//! - agents that watch processes of their machine: `look.rs`
+//! - agents that watch processes of their machine: `look.rs`; what their machines can do at best
+//!   `floor.rs`
 //! - agents that a process in Python gathers: `hire.rs`
 //! - the bus: its URL and its users `address.rs`, their keys `nkey.rs`, its protocol `nats.rs`,
 //!   the connection to it `connection.rs`, TLS `stream.rs`
@@ -37,6 +38,7 @@ mod connection;
 mod duties;
 mod error;
 mod far_line;
+mod floor;
 mod heartbeats;
 mod hire;
 mod hosts;
@@ -59,6 +61,7 @@ pub use agent::serve;
 pub use clock::{Offset, measure_clock};
 pub use connection::Bus;
 pub use error::{BusError, GatherError};
+pub use floor::{MeasureFloor, floors};
 pub use hire::{AGENTS_VARIABLE, Hire};
 pub use hosts::{Host, Invitation, command, gather};
 pub use look::{Eye, View, serve_looks};

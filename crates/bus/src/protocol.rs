@@ -6,6 +6,7 @@
 //! | `loadline.agent.ID.offer` | a coordinator | [`Offer`]; the agent answers with [`Answer`] |
 //! | `loadline.agent.ID.clock` | a coordinator | nothing; the agent answers with [`Reading`] |
 //! | `loadline.agent.ID.look` | a coordinator | [`LookRequest`]; its answer is [`LookAnswer`] |
+//! | `loadline.agent.ID.floor` | a coordinator | nothing; the agent answers with [`FloorAnswer`] |
 //! | `loadline.run.RUN.ID.down` | the coordinator | parcels for the part |
 //! | `loadline.run.RUN.ID.up` | the agent | parcels of the part |
 //! | `loadline.run.RUN.merger.MERGER.PART.up` | the agent of a part | parcels for the merger |
@@ -46,8 +47,20 @@ pub struct Card {
     /// their target.
     #[serde(default)]
     pub watches: Vec<String>,
-    /// The run of which it has a part, if it has one.
+    /// The run of which it has a part, if it has one, or [`MEASURING`].
     pub busy_with: Option<String>,
+}
+
+/// The word in place of a run while an agent measures the floor of its machine. No run has it.
+pub(crate) const MEASURING: &str = "floor";
+
+/// Returns the reason why an agent that is busy with this run has no part of another one, as the
+/// rest of a sentence.
+pub(crate) fn busy_with(run: &str) -> String {
+    match run {
+        MEASURING => "measures the floor of its machine, for a second".to_owned(),
+        run => format!("is busy with run {run}"),
+    }
 }
 
 impl Card {
@@ -67,8 +80,7 @@ impl Card {
 
     /// Returns the reason why the agent can't have a part of a run now, as the rest of a sentence.
     pub(crate) fn refusal(&self) -> Option<String> {
-        let busy = self.busy_with.as_ref();
-        let busy = busy.map(|run| format!("is busy with run {run}"));
+        let busy = self.busy_with.as_deref().map(busy_with);
         let watching = (!self.watches.is_empty()).then(|| {
             let watches = self.watches.join(", ");
             format!("watches {watches}, and takes no part in runs")
@@ -174,6 +186,15 @@ pub(crate) enum LookAnswer {
     Refused(String),
 }
 
+/// The answer to a request for the floor of an agent's machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum FloorAnswer {
+    /// The floor, as JSON.
+    Floor(String),
+    /// There is none, for this reason: the rest of a sentence.
+    Refused(String),
+}
+
 /// The reading of an agent's clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
@@ -189,6 +210,10 @@ pub(crate) fn offers(id: &str) -> String {
 
 pub(crate) fn looks(id: &str) -> String {
     format!("loadline.agent.{id}.look")
+}
+
+pub(crate) fn floors(id: &str) -> String {
+    format!("loadline.agent.{id}.floor")
 }
 
 pub(crate) fn clock(id: &str) -> String {

@@ -19,7 +19,7 @@ pub struct Selector {
 
 impl Selector {
     /// True if an agent has the labels.
-    pub(crate) fn fits(&self, card: &Card) -> bool {
+    pub fn fits(&self, card: &Card) -> bool {
         let mut labels = self.labels.iter();
         labels.all(|(key, value)| card.labels.get(key) == Some(value))
     }

@@ -7,8 +7,6 @@ use std::fs::{File, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 
-/// The most bytes of all bundles together.
-const MOST_BYTES: usize = 256 << 20;
 /// The most bundles: each has a file open.
 const MOST_BUNDLES: usize = 64;
 
@@ -17,6 +15,7 @@ const MOST_BUNDLES: usize = 64;
 pub(crate) struct Store {
     /// The bundles, the one that was used last at the end.
     entries: VecDeque<Entry>,
+    /// The most bytes of all of them together.
     most_bytes: usize,
 }
 
@@ -31,7 +30,7 @@ impl Default for Store {
     fn default() -> Self {
         Store {
             entries: VecDeque::new(),
-            most_bytes: MOST_BYTES,
+            most_bytes: Bundle::MOST_BYTES,
         }
     }
 }

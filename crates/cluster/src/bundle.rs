@@ -60,6 +60,9 @@ struct Shared {
 }
 
 impl Bundle {
+    /// The most bytes of a bundle that agents take, and of all that one of them keeps.
+    pub const MOST_BYTES: usize = 256 << 20;
+
     /// Creates the bundle of these bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         Bundle(Arc::new(Shared {

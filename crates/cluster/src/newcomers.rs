@@ -29,6 +29,8 @@ pub type Recruiter = Box<dyn FnMut() -> Option<Line> + Send>;
 /// An agent that has joined a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Newcomer {
+    /// The number of its part.
+    pub part: u32,
     /// Its name.
     pub agent: String,
     /// The instant from which it has a share of the load: nanoseconds from the run's zero.
@@ -175,6 +177,7 @@ impl Newcomers {
         let agent = self.names.iter().find(|(number, _)| *number == index);
         if let Some((_, Some(agent))) = agent {
             let _ = self.tell.send(Newcomer {
+                part: index,
                 agent: agent.clone(),
                 from_ns,
             });

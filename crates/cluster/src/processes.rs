@@ -1,6 +1,7 @@
 //! A run on several processes of this machine, from the view of the coordinator.
 
 use crate::assignment::Assignment;
+use crate::bundle::Bundle;
 use crate::group::{Group, Grouping};
 use crate::line::Line;
 use crate::link::Beginning;
@@ -24,6 +25,8 @@ pub struct Processes {
     /// The run, with the merged reports of all processes.
     pub run: Run,
     agents: Vec<String>,
+    /// The numbers of the parts that these agents have: one that can't begin leaves a gap.
+    parts: Vec<u32>,
     groups: Vec<Arc<Group>>,
     /// The most by which the clock of a part is wrong, in nanoseconds.
     begin_error_ns: u64,
@@ -84,10 +87,14 @@ impl Processes {
         machines: &Machines,
         recruiter: Option<Recruiter>,
     ) -> Result<Processes, StartError> {
-        let agents = lines.iter().filter_map(|line| line.agent.clone()).collect();
+        let agents = lines.iter().filter_map(|line| line.agent.clone());
+        let agents: Vec<String> = agents.collect();
         let begin_error_ns = lines.iter().map(|line| line.clock_error_ns).max();
         let mut muster = Muster::new(plan, lines, users, machines);
-        let assignment = Assignment::new(plan, detail, users.job.clone())?;
+        let mut assignment = Assignment::new(plan, detail, users.job.clone())?;
+        if !agents.is_empty() {
+            assignment = assignment.for_agents(Bundle::MOST_BYTES)?;
+        }
         muster.assign(&assignment);
         let ready = muster.all_ready()?;
         let begun = muster.begin(ready);
@@ -101,8 +108,14 @@ impl Processes {
         let supervision = muster.supervision(begun.inlet, newcomers);
         let over = Arc::clone(&is_over);
         let guard = thread::spawn(move || supervision.run(&over));
+        // The members of a run in groups are the groups.
+        let run = match detail.parts && groups.is_empty() {
+            true => begun.run.with_records_of_parts(),
+            false => begun.run,
+        };
         Ok(Processes {
-            run: begun.run,
+            run,
+            parts: (0..agents.len() as u32).collect(),
             agents,
             groups,
             begin_error_ns: begin_error_ns.unwrap_or(0),
@@ -119,6 +132,12 @@ impl Processes {
         &self.agents
     }
 
+    /// Returns the name of the agent that has the part of this number, if it is an agent's.
+    pub fn agent_of(&self, part: usize) -> Option<&str> {
+        let at = self.parts.iter().position(|own| *own as usize == part)?;
+        self.agents.get(at).map(String::as_str)
+    }
+
     /// Returns the response times of each part, in their order. Of parts whose reports others have
     /// joined, they come with the end, and are those since the last loss of such an agent.
     pub fn response_times_of_parts(&self) -> Vec<Distribution> {
@@ -132,6 +151,14 @@ impl Processes {
             .flat_map(|group| group.all_response_times());
         let alone = members.into_iter().skip(first_alone as usize);
         in_groups.chain(alone).collect()
+    }
+
+    /// Returns the response times of each of the [agents](Self::agents), in their order, as
+    /// [`response_times_of_parts`](Self::response_times_of_parts).
+    pub fn response_times_of_agents(&self) -> Vec<Distribution> {
+        let all = self.response_times_of_parts();
+        let of = |part: &u32| all.get(*part as usize).cloned().unwrap_or_default();
+        self.parts.iter().map(of).collect()
     }
 
     /// Returns the most by which clocks of the parts are wrong, and so the instant at which each
@@ -150,6 +177,8 @@ impl Processes {
     pub fn newcomers(&mut self) -> Vec<Newcomer> {
         let joined = self.joined.iter().flat_map(Receiver::try_iter);
         let joined: Vec<Newcomer> = joined.collect();
+        self.parts
+            .extend(joined.iter().map(|newcomer| newcomer.part));
         self.agents
             .extend(joined.iter().map(|newcomer| newcomer.agent.clone()));
         joined

@@ -5,6 +5,7 @@
 //! as a whole can say, such as the number of planned arrivals, is added by the
 //! [merger](crate::merger).
 
+use crate::event::PartRecord;
 use crate::lost::WorkerFailure;
 use crate::report::{Done, Gone, Interval, Report};
 use crate::tally::AnyTally;
@@ -23,6 +24,8 @@ pub(crate) struct Joined {
     response: Option<Vec<Distribution>>,
     /// The members whose intervals are in the last one that was joined, if they are noted.
     taken: Option<Vec<Taken>>,
+    /// The records of the members in the last interval that was joined, if they are kept.
+    records: Option<Vec<PartRecord>>,
 }
 
 /// The standing of a member up to an interval that is joined: who joins the next ones need not
@@ -131,6 +134,7 @@ impl Joined {
             has_ended: false,
             response: None,
             taken: None,
+            records: None,
         }
     }
 
@@ -145,6 +149,20 @@ impl Joined {
     /// Returns the members whose intervals are in the last one that was joined, if they are noted.
     pub(crate) fn take_members(&mut self) -> Vec<Taken> {
         self.taken.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Returns the same reports, of which the records of each member are kept until they are taken.
+    pub(crate) fn with_records(self) -> Self {
+        Joined {
+            records: Some(Vec::new()),
+            ..self
+        }
+    }
+
+    /// Returns the records of the members in the last interval that was joined; `None` if they are
+    /// not kept.
+    pub(crate) fn take_records(&mut self) -> Option<Vec<PartRecord>> {
+        self.records.as_mut().map(std::mem::take)
     }
 
     /// Continues with a member whose earlier reports were joined elsewhere, all of them if it has
@@ -291,6 +309,9 @@ impl Joined {
             if let Some(taken) = &mut self.taken {
                 taken.push(Taken::of(index, &part));
             }
+            if let Some(records) = &mut self.records {
+                records.push(part.record_of(index));
+            }
             match &mut joined {
                 Some(joined) => joined.join(part),
                 None => joined = Some(part),
@@ -340,6 +361,16 @@ impl Taken {
 }
 
 impl Interval {
+    /// Returns it as the record of this part of a run.
+    fn record_of(&self, part: usize) -> PartRecord {
+        let mut snapshot = self.snapshot.clone();
+        snapshot.add_in_flight(self.gone.in_flight);
+        if let Some(tally) = &self.tally {
+            tally.add_to(&mut snapshot);
+        }
+        PartRecord { part, snapshot }
+    }
+
     /// Adds the record of another member for the same interval.
     fn join(&mut self, other: Interval) {
         self.snapshot.merge(&other.snapshot);

@@ -147,7 +147,7 @@ pub use control::{CHANGE_LEAD_NS, Change, Handle, Order, TakeOver};
 pub use conveyed::{ConveyError, REPORT_FORMAT, ReportReader, ReportWriter};
 pub use driven::DrivenWorker;
 pub use error::StartError;
-pub use event::{Detail, EndReason, Event, Tick};
+pub use event::{Detail, EndReason, Event, PartRecord, Tick};
 pub use exchange::{Conversation, Ending, Interruption, Opening, Protocol};
 pub use grouped::{GroupCounted, GroupNews, GroupReader, GroupReports, PartTold};
 pub use iteration::Iteration;

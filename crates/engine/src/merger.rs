@@ -2,7 +2,7 @@
 //! those of all scenarios together.
 
 use crate::best_service::BestService;
-use crate::event::{EndReason, Event};
+use crate::event::{EndReason, Event, PartRecord};
 use crate::joined::Joined;
 use crate::lost::WorkerFailure;
 use crate::pacer::Planned;
@@ -20,13 +20,51 @@ use std::ops::Range;
 pub(crate) struct Merger {
     scenarios: Vec<ScenarioMerger>,
     /// The snapshots of each scenario that are not yet merged with those of the others.
-    waiting: Vec<VecDeque<Box<Snapshot>>>,
+    waiting: Vec<VecDeque<Merged>>,
     /// The tallies of all scenarios for intervals that are not yet merged.
     tally: Option<AnyTally>,
-    /// The requests in flight in each scenario at the end of the last merged interval.
-    in_flight: Vec<u64>,
+    /// The requests in flight in each scenario at the end of its last merged interval.
+    in_flight: Vec<InFlight>,
     ends: Vec<Option<(EndReason, Box<Unfinished>)>>,
     ended: bool,
+    /// The interval that was merged last, while the records of its parts are reported first.
+    merged: Option<Box<Snapshot>>,
+}
+
+/// An interval of a scenario.
+struct Merged {
+    snapshot: Box<Snapshot>,
+    /// The records of its parts, if they are reported.
+    records: Vec<PartRecord>,
+}
+
+/// The requests in flight at the end of an interval.
+#[derive(Clone, Default)]
+struct InFlight {
+    all: u64,
+    /// Those of each part that has a record of the interval, if they are reported.
+    of_parts: Vec<(usize, u64)>,
+}
+
+impl Merged {
+    fn in_flight(&self) -> InFlight {
+        InFlight {
+            all: self.snapshot.counts.in_flight,
+            of_parts: self.records.iter().map(PartRecord::in_flight).collect(),
+        }
+    }
+
+    /// Adds the same interval of another scenario.
+    fn merge(&mut self, other: Merged) {
+        self.snapshot.merge(&other.snapshot);
+        PartRecord::add_all(&mut self.records, other.records);
+    }
+
+    /// Adds what a scenario without this interval has in flight.
+    fn add_in_flight(&mut self, in_flight: &InFlight) {
+        self.snapshot.add_in_flight(in_flight.all);
+        PartRecord::add_in_flight(&mut self.records, &in_flight.of_parts);
+    }
 }
 
 impl Merger {
@@ -43,19 +81,29 @@ impl Merger {
         let scenarios = parts.iter().map(|part| ScenarioMerger::new(part, members));
         Merger {
             scenarios: scenarios.collect(),
-            waiting: vec![VecDeque::new(); count],
+            waiting: (0..count).map(|_| VecDeque::new()).collect(),
             tally: None,
-            in_flight: vec![0; count],
+            in_flight: vec![InFlight::default(); count],
             ends: vec![None; count],
             ended: false,
+            merged: None,
         }
     }
 
     /// Returns the same merger, which keeps the response times of each member.
-    pub(crate) fn with_response_times(mut self) -> Self {
+    pub(crate) fn with_response_times(self) -> Self {
+        self.with_joined(Joined::with_response_times)
+    }
+
+    /// Returns the same merger, which reports the records of each member.
+    pub(crate) fn with_records(self) -> Self {
+        self.with_joined(Joined::with_records)
+    }
+
+    fn with_joined(mut self, with: impl Fn(Joined) -> Joined) -> Self {
         for scenario in &mut self.scenarios {
             let joined = std::mem::replace(&mut scenario.joined, Joined::new([]));
-            scenario.joined = joined.with_response_times();
+            scenario.joined = with(joined);
         }
         self
     }
@@ -121,11 +169,19 @@ impl Merger {
         if let [scenario] = self.scenarios.as_mut_slice() {
             return scenario.event();
         }
+        if let Some(snapshot) = self.merged.take() {
+            return Some(Event::Interval(snapshot));
+        }
         for (index, scenario) in self.scenarios.iter_mut().enumerate() {
+            let mut records = Vec::new();
             while let Some(event) = scenario.event() {
                 match event {
                     Event::Tally(tally) => AnyTally::add(&mut self.tally, Some(tally)),
-                    Event::Interval(snapshot) => self.waiting[index].push_back(snapshot),
+                    Event::Parts(next) => records = next,
+                    Event::Interval(snapshot) => {
+                        let records = std::mem::take(&mut records);
+                        self.waiting[index].push_back(Merged { snapshot, records });
+                    }
                     Event::Ended { reason, unfinished } => {
                         self.ends[index] = Some((reason, unfinished));
                     }
@@ -137,37 +193,45 @@ impl Merger {
             return Some(Event::Tally(tally));
         }
         match self.interval() {
-            Some(snapshot) => Some(Event::Interval(snapshot)),
+            Some(Merged { snapshot, records }) if records.is_empty() => {
+                Some(Event::Interval(snapshot))
+            }
+            Some(Merged { snapshot, records }) => {
+                self.merged = Some(snapshot);
+                Some(Event::Parts(records))
+            }
             None if self.ended || !self.ends.iter().all(Option::is_some) => None,
             None => Some(self.end()),
         }
     }
 
     /// Returns the next interval, once every scenario that continues has reported it.
-    fn interval(&mut self) -> Option<Box<Snapshot>> {
+    fn interval(&mut self) -> Option<Merged> {
         let scenarios = || self.waiting.iter().zip(&self.ends);
         if !scenarios().all(|(waiting, end)| !waiting.is_empty() || end.is_some()) {
             return None;
         }
         // The drain of a scenario follows the windows of all others.
         let mut fronts = self.waiting.iter().filter_map(VecDeque::front);
-        let drains = fronts.all(|snapshot| snapshot.drain);
-        let mut merged: Option<Box<Snapshot>> = None;
-        let mut in_flight = 0;
+        let drains = fronts.all(|front| front.snapshot.drain);
+        let mut merged: Option<Merged> = None;
+        let mut without = Vec::new();
         for (waiting, before) in self.waiting.iter_mut().zip(&mut self.in_flight) {
-            let is_next = waiting.front().is_some_and(|front| front.drain == drains);
+            let front = waiting.front();
+            let is_next = front.is_some_and(|front| front.snapshot.drain == drains);
             let Some(part) = is_next.then(|| waiting.pop_front()).flatten() else {
-                in_flight += *before;
+                without.push(&*before);
                 continue;
             };
-            *before = part.counts.in_flight;
+            *before = part.in_flight();
             match &mut merged {
-                Some(merged) => merged.merge(&part),
+                Some(merged) => merged.merge(part),
                 None => merged = Some(part),
             }
         }
         let mut merged = merged?;
-        merged.add_in_flight(in_flight);
+        let without = without.into_iter();
+        without.for_each(|in_flight| merged.add_in_flight(in_flight));
         Some(merged)
     }
 
@@ -198,8 +262,8 @@ impl std::fmt::Debug for Merger {
 /// Merges the reports of all members of a scenario.
 struct ScenarioMerger {
     joined: Joined,
-    /// The interval that was merged last, while its tally is reported first.
-    merged: Option<Box<Snapshot>>,
+    /// What is reported next: an interval comes behind its tally and the records of its parts.
+    next: VecDeque<Event>,
     /// The planned length of the load, in nanoseconds; `None` if its requests end it.
     length_ns: Option<u64>,
     planned: Option<Planned>,
@@ -218,7 +282,7 @@ impl ScenarioMerger {
     fn new(plan: &Plan, members: &[Range<u32>]) -> Self {
         ScenarioMerger {
             joined: Joined::new(members.iter().cloned()),
-            merged: None,
+            next: VecDeque::new(),
             length_ns: plan.duration.map(|length| {
                 let length = plan.warmup.saturating_add(length);
                 u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
@@ -236,16 +300,16 @@ impl ScenarioMerger {
     }
 
     fn event(&mut self) -> Option<Event> {
-        if let Some(snapshot) = self.merged.take() {
-            return Some(Event::Interval(snapshot));
+        if let Some(event) = self.next.pop_front() {
+            return Some(event);
         }
         if let Some(interval) = self.joined.interval() {
+            let records = self.joined.take_records();
             let (snapshot, tally) = self.complete(interval);
-            let Some(tally) = tally else {
-                return Some(Event::Interval(snapshot));
-            };
-            self.merged = Some(snapshot);
-            return Some(Event::Tally(tally));
+            self.next.extend(records.map(Event::Parts));
+            self.next.extend(tally.map(Event::Tally));
+            self.next.push_back(Event::Interval(snapshot));
+            return self.next.pop_front();
         }
         let done = self.joined.end()?;
         Some(self.end(done))

@@ -125,6 +125,15 @@ impl Run {
         (run, inlet)
     }
 
+    /// Returns the same run in [parts](Run::of_parts), which reports [`Event::Parts`].
+    #[must_use]
+    pub fn with_records_of_parts(self) -> Run {
+        Run {
+            merger: self.merger.with_records(),
+            ..self
+        }
+    }
+
     fn fed(plan: &Plan, ready: Readiness, begin_ns: u64) -> (Run, Inlet) {
         let handle = Handle::of_workers(plan.threads);
         handle.begin(begin_ns, ready.length_ns);

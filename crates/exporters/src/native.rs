@@ -14,7 +14,9 @@
 //! | `received_bytes`, `sent_bytes` | counter | – | Bytes inside TLS. |
 //!
 //! Outcomes are `planned`, `sent`, `answered`, `failed`, `dropped` and `missed`. Tags of scenarios
-//! are labels beside `name`. Metrics of scripts keep their names.
+//! are labels beside `name`. Metrics of scripts keep their names. Series of single agents have the
+//! label `agent` besides, before a tag of that name; all but the planned arrivals, which are those
+//! of the run.
 
 use crate::{Batch, Exemplar, Histogram, Labels, Measured, SeriesKey, Unit, Value};
 use loadline_metrics::{BITS, Key, MetricUnit, Series, Values, highest_of};
@@ -23,6 +25,8 @@ use loadline_record::{Distribution, Snapshot};
 use std::sync::Arc;
 
 const NS: f64 = 1e-9;
+/// The label with the name of an agent.
+const AGENT: &str = "agent";
 
 /// Names that hold while a run lasts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,37 +39,92 @@ pub struct Naming {
 
 /// Returns what was measured in an interval that ended at this instant, in nanoseconds since 1970.
 pub fn batch(snapshot: &Snapshot, naming: &Naming, at_ns: u64) -> Batch {
-    let mut series = Adding {
-        measured: Measured::default(),
-        naming,
-        zero_ns: at_ns.saturating_sub(snapshot.end_ns),
-    };
-    series.counts(snapshot);
-    series.names(snapshot);
-    series.times(snapshot);
-    series.of_scripts(snapshot);
-    let in_flight = snapshot.counts.in_flight as f64;
-    series.add("in_flight", Unit::None, &[], Value::Gauge(in_flight, at_ns));
+    let mut measured = Measured::default();
+    let mut series = Adding::to(&mut measured, naming, snapshot, at_ns);
+    series.planned(snapshot);
+    series.all(snapshot);
     Batch {
         at_ns,
-        measured: series.measured,
+        measured,
+        ..Batch::default()
+    }
+}
+
+/// Returns what each agent of a run measured in an interval that ended at this instant, with its
+/// name as the label `agent`. What is planned is in the snapshot of the whole run alone, and has no
+/// such label.
+pub fn batch_of_agents<'a>(
+    whole: &Snapshot,
+    agents: impl IntoIterator<Item = (&'a str, &'a Snapshot)>,
+    naming: &Naming,
+    at_ns: u64,
+) -> Batch {
+    let mut measured = Measured::default();
+    Adding::to(&mut measured, naming, whole, at_ns).planned(whole);
+    for (agent, snapshot) in agents {
+        let mut series = Adding::to(&mut measured, naming, whole, at_ns);
+        series.agent = Some(agent);
+        series.all(snapshot);
+    }
+    Batch {
+        at_ns,
+        measured,
         ..Batch::default()
     }
 }
 
 struct Adding<'a> {
-    measured: Measured,
+    measured: &'a mut Measured,
     naming: &'a Naming,
+    /// The end of the interval, in nanoseconds since 1970.
+    at_ns: u64,
     /// The begin of the run's measured part, in nanoseconds since 1970.
     zero_ns: u64,
+    /// The agent whose series they are, if they are not those of all.
+    agent: Option<&'a str>,
 }
 
-impl Adding<'_> {
+impl<'a> Adding<'a> {
+    /// Adds to these series, of an interval of this run that ended at this instant.
+    fn to(measured: &'a mut Measured, naming: &'a Naming, whole: &Snapshot, at_ns: u64) -> Self {
+        Adding {
+            measured,
+            naming,
+            at_ns,
+            zero_ns: at_ns.saturating_sub(whole.end_ns),
+            agent: None,
+        }
+    }
+
+    fn planned(&mut self, snapshot: &Snapshot) {
+        self.count(
+            "requests",
+            &[("outcome", "planned")],
+            snapshot.counts.planned,
+        );
+    }
+
+    /// Adds all but what is planned.
+    fn all(&mut self, snapshot: &Snapshot) {
+        self.counts(snapshot);
+        self.names(snapshot);
+        self.times(snapshot);
+        self.of_scripts(snapshot);
+        let in_flight = Value::Gauge(snapshot.counts.in_flight as f64, self.at_ns);
+        self.add("in_flight", Unit::None, &[], in_flight);
+    }
+
     fn add(&mut self, metric: &str, unit: Unit, labels: &[(&str, &str)], value: Value) {
-        let own = labels.iter();
-        let own = own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let is_new = |(name, _): &&(String, String)| labels.iter().all(|(own, _)| own != name);
+        let agent = self.agent.map(|agent| (AGENT, agent));
+        let is_left = |(name, _): &&(&str, &str)| agent.is_none() || *name != AGENT;
+        let own = labels.iter().filter(is_left).copied().chain(agent);
+        let is_new = |(name, _): &&(String, String)| {
+            let mut own = own.clone();
+            own.all(|(own, _)| own != name)
+        };
         let common = self.naming.labels.iter().filter(is_new).cloned();
+        let own = own.clone();
+        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let mut labels: Vec<(String, String)> = own.chain(common).collect();
         labels.sort();
         let key = SeriesKey {
@@ -84,7 +143,6 @@ impl Adding<'_> {
     fn counts(&mut self, snapshot: &Snapshot) {
         let counts = &snapshot.counts;
         for (outcome, count) in [
-            ("planned", counts.planned),
             ("sent", counts.sent),
             ("answered", counts.answered),
             ("failed", counts.failed),
@@ -259,6 +317,62 @@ mod tests {
         assert!((times.sum() - 5.05).abs() < 1e-9, "{}", times.sum());
         let p99 = times.percentile(99.0).unwrap();
         assert!((0.099..0.1).contains(&p99), "{p99}");
+    }
+
+    #[test]
+    fn each_agent_has_its_series_and_what_is_planned_is_of_all() {
+        let of_agent = |sent| {
+            let mut snapshot = Snapshot::default();
+            snapshot.counts.sent = sent;
+            snapshot.times.response.record_ns(1_000_000);
+            snapshot
+        };
+        let (one, two) = (of_agent(3), of_agent(4));
+        let mut whole = one.clone();
+        whole.merge(&two);
+        whole.counts.planned = 9;
+        let naming = Naming {
+            only_name: "http://a/".to_owned(),
+            ..Naming::default()
+        };
+        let batch = batch_of_agents(&whole, [("one", &one), ("two", &two)], &naming, 9);
+        let planned = of(&batch, "requests", &[("outcome", "planned")]);
+        assert_eq!(planned, Value::Counter(9.0));
+        for (agent, sent) in [("one", 3.0), ("two", 4.0)] {
+            let labels = [("agent", agent), ("outcome", "sent")];
+            assert_eq!(of(&batch, "requests", &labels), Value::Counter(sent));
+            let labels = [("agent", agent), ("name", "http://a/")];
+            let Value::Histogram(times) = of(&batch, "response", &labels) else {
+                panic!("a distribution");
+            };
+            assert_eq!(times.count(), 1);
+        }
+        let has_agent = |key: &SeriesKey| key.labels.iter().any(|(name, _)| name == "agent");
+        let without = batch.measured.iter().filter(|(key, _)| !has_agent(key));
+        assert_eq!(without.count(), 1, "what is planned");
+    }
+
+    #[test]
+    fn the_name_of_an_agent_comes_before_a_tag_and_a_common_label_of_that_name() {
+        let mut table = SeriesTable::new(1);
+        let tags = [("agent".to_owned(), "tag".to_owned())].into();
+        let id = table.intern(&Key::tagged("a", tags).expect("a tag"));
+        let mut recorder = SeriesRecorder::new(table);
+        recorder.record(id, RequestOutcome::Failed, 7, true);
+        let snapshot = Snapshot {
+            series: recorder.take(),
+            ..Snapshot::default()
+        };
+        let naming = Naming {
+            labels: vec![("agent".to_owned(), "label".to_owned())],
+            ..Naming::default()
+        };
+        let one = batch_of_agents(&snapshot, [("one", &snapshot)], &naming, 9);
+        let labels = [("agent", "one"), ("name", "a")];
+        assert_eq!(of(&one, "failed_requests", &labels), Value::Counter(1.0));
+        let labels = [("agent", "tag"), ("name", "a")];
+        let all = batch(&snapshot, &naming, 9);
+        assert_eq!(of(&all, "failed_requests", &labels), Value::Counter(1.0));
     }
 
     #[test]

@@ -34,6 +34,11 @@ pub enum Format {
 }
 
 impl Format {
+    /// True if each series of it has labels, or their values in its name.
+    pub fn has_labels(self) -> bool {
+        self != Format::Webhook
+    }
+
     /// All formats.
     pub const ALL: [Format; 8] = [
         Format::PrometheusRw,

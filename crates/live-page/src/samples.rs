@@ -35,5 +35,6 @@ pub(crate) fn stretch(run: &Arc<Header>, number: u64, snapshot: Snapshot) -> Str
         changes: Vec::new(),
         notes: Vec::new(),
         slow: Vec::new(),
+        agents: Vec::new(),
     }
 }

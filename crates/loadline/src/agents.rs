@@ -5,11 +5,11 @@
 #[cfg(feature = "cluster")]
 mod commands;
 #[cfg(feature = "cluster")]
+mod listing;
+#[cfg(feature = "cluster")]
 mod locust_part;
 #[cfg(feature = "cluster")]
 mod on_bus;
-#[cfg(feature = "cluster")]
-mod table;
 #[cfg(feature = "cluster")]
 mod watching;
 #[cfg(not(feature = "cluster"))]

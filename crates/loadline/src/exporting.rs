@@ -18,6 +18,8 @@ pub(crate) struct Exporters {
     say: Say,
     /// Returns the report of a run.
     render: fn(&End<'_>) -> String,
+    /// True if the series are those of single agents.
+    per_agent: bool,
     report: FinalReport,
     ready: Vec<Exporter>,
     sending: Option<Sending>,
@@ -38,11 +40,17 @@ impl Exporters {
             variables,
             say,
             render,
+            per_agent: false,
             report: FinalReport::default(),
             ready: Vec::new(),
             sending: None,
             deliveries: Vec::new(),
         }
+    }
+
+    /// Returns the same exporters, whose series are those of single agents if this is true.
+    pub(crate) fn per_agent(self, per_agent: bool) -> Exporters {
+        Exporters { per_agent, ..self }
     }
 
     /// Returns what became of the messages of the last run.
@@ -55,6 +63,7 @@ impl Observer for Exporters {
     fn wants(&self) -> Wishes {
         Wishes {
             news: true,
+            agents: self.per_agent,
             ..Wishes::default()
         }
     }
@@ -79,7 +88,7 @@ impl Observer for Exporters {
     fn news(&mut self, news: &News) -> Observed {
         if matches!(news, News::Begun(_)) {
             let exporters = std::mem::take(&mut self.ready);
-            self.sending = Some(Sending::start(exporters, &self.say)?);
+            self.sending = Some(Sending::start(exporters, self.per_agent, &self.say)?);
         }
         if let Some(sending) = &mut self.sending {
             sending.feed.news(news)?;
@@ -100,12 +109,12 @@ struct Sending {
 }
 
 impl Sending {
-    fn start(exporters: Vec<Exporter>, say: &Say) -> io::Result<Sending> {
+    fn start(exporters: Vec<Exporter>, per_agent: bool, say: &Say) -> io::Result<Sending> {
         let (feed, inbox) = feed(QUEUE);
         let running = RunningExporters::start(exporters, say)?;
         let say = Arc::clone(say);
         let body = move || {
-            hand_on(&inbox, &running);
+            hand_on(&inbox, per_agent, &running);
             running.end(&say)
         };
         let thread = thread::Builder::new().name("batches".to_owned());
@@ -123,15 +132,23 @@ impl Sending {
     }
 }
 
-/// Hands the intervals of a run to its exporters, until it ends.
-fn hand_on(inbox: &Inbox, running: &RunningExporters) {
+/// Hands the intervals of a run, or of each of its agents, to its exporters, until it ends.
+fn hand_on(inbox: &Inbox, per_agent: bool, running: &RunningExporters) {
     let mut naming = Naming::default();
     while let Some(news) = inbox.wait() {
         match news {
             News::Begun(header) => naming = naming_of(&header.plan),
             News::Interval(stretch) => {
                 let at_ns = ns_of(stretch.run.started_at) + stretch.snapshot.end_ns;
-                let batch = Arc::new(native::batch(&stretch.snapshot, &naming, at_ns));
+                let whole = &stretch.snapshot;
+                let batch = Arc::new(match per_agent {
+                    true => {
+                        let agents = stretch.agents.iter();
+                        let agents = agents.map(|one| (one.agent.as_str(), &one.snapshot));
+                        native::batch_of_agents(whole, agents, &naming, at_ns)
+                    }
+                    false => native::batch(whole, &naming, at_ns),
+                });
                 running.put(|_| Arc::clone(&batch));
             }
             News::Ended(_) => return,

@@ -5,7 +5,7 @@ use crate::terminal::say_line;
 use anyhow::Result;
 use loadline_plan::Plan;
 use loadline_record::Floor;
-use loadline_runner::{Commands, measure_floor};
+use loadline_runner::{Commands, measure_floor, measure_floor_of_machine};
 use std::io;
 use std::process::Command;
 
@@ -31,6 +31,16 @@ pub(crate) fn measured(plan: &Plan, commands: &Commands) -> Option<Floor> {
         ));
         None
     })
+}
+
+/// Measures the floor of this machine, which has so many cores, for no run in particular.
+///
+/// # Errors
+/// The reason why it can't be measured: the rest of a sentence.
+#[cfg(feature = "cluster")]
+pub(crate) fn of_machine(cores: u32) -> Result<Floor, String> {
+    let floor = measure_floor_of_machine(cores, &serve);
+    floor.map_err(|error| format!("can't measure it: {:#}", anyhow::Error::from(error)))
 }
 
 /// The command that serves without doing anything else.

@@ -21,6 +21,7 @@ use crate::publish::{Reports, Style};
 use crate::session::Session;
 use crate::view::{ViewChoice, ViewOptions};
 use crate::web::Web;
+use loadline_cluster::Grouping;
 use loadline_engine::OTHER_FILES;
 use loadline_plan::{Bound, Check, Client, Contradiction, Load, Plan};
 use loadline_reactor::raise_open_files;
@@ -153,6 +154,9 @@ fn on_agents(
     mut flags: RunFlags,
     mut surroundings: RunEnvironment<'_>,
 ) -> Result<(RunFlags, RunEnvironment<'_>), Error> {
+    refuse_no_series(&flags)?;
+    // They need not be awaited for this.
+    refuse_too_many_series(&flags, flags.machines.count().unwrap_or(0))?;
     let is_told = !flags.output.quiet && !flags.output.no_progress;
     let hired = hire(&flags.machines, flags.load.processes, is_told).map_err(Error::Flags)?;
     if let Some(hired) = hired {
@@ -163,6 +167,7 @@ fn on_agents(
                     .to_owned(),
             ));
         }
+        refuse_too_many_series(&flags, hired.parts)?;
         flags.load.processes = hired.parts;
         surroundings.cores = hired.cores;
         surroundings.open_files = hired.open_files;
@@ -176,6 +181,32 @@ fn refuse_elastic(flags: &RunFlags, plan: &Plan) -> Result<(), Error> {
         true => Err(Error::Flags(no_joins(
             "give a rate (-r), or a duration (-d) instead of -n",
         ))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses series of single agents where some agents join the reports of others.
+fn refuse_too_many_series(flags: &RunFlags, agents: u32) -> Result<(), Error> {
+    let most = Grouping::default().most_alone;
+    match flags.machines.per_agent && agents as usize > most {
+        true => Err(Error::Flags(format!(
+            "--per-agent is for at most {most} agents, and there are {agents}: beyond, some of \
+             them merge the figures of others; leave it out, or take fewer agents."
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses series of single agents where no output has series.
+fn refuse_no_series(flags: &RunFlags) -> Result<(), Error> {
+    let exporters = flags.output.report.exporters();
+    let has_labels = exporters.iter().any(|one| one.format().has_labels());
+    match flags.machines.per_agent && !has_labels {
+        true => Err(Error::Flags(
+            "--per-agent gives series of exporters the label agent, and no output here has any; \
+             add one, such as -o scrape=HOST:PORT, or leave it out."
+                .to_owned(),
+        )),
         false => Ok(()),
     }
 }
@@ -235,6 +266,7 @@ fn resolve_alone(
             save: output.save,
             log: output.log,
             exporters: output.report.exporters(),
+            per_agent: flags.machines.per_agent,
             progress: !output.quiet && !output.no_progress,
             view: ViewOptions {
                 choice,

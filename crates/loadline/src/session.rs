@@ -41,6 +41,8 @@ pub(crate) struct Session {
     pub(crate) log: Option<PathBuf>,
     /// The exporters of metrics while runs last.
     pub(crate) exporters: Vec<Requested>,
+    /// True if their series are those of single agents.
+    pub(crate) per_agent: bool,
     /// True if progress is shown: live on a terminal, else as plain lines.
     pub(crate) progress: bool,
     /// The options of the live view.
@@ -212,7 +214,8 @@ impl Session {
     fn exporters(&self) -> Exporters {
         let say = Arc::new(|sentence: &str| say_line(sentence));
         let render = |end: &End<'_>| format!("{:#}\n", loadline_report::json(end.result));
-        Exporters::new(&self.exporters, variables(), say, render)
+        let exporters = Exporters::new(&self.exporters, variables(), say, render);
+        exporters.per_agent(self.per_agent)
     }
 
     /// Returns a live view of runs that last so long together, if it is requested and there is a

@@ -21,7 +21,7 @@ mod queue;
 mod stretch;
 
 pub use queue::{Feed, Inbox, QUEUE, feed};
-pub use stretch::Stretch;
+pub use stretch::{AgentRecord, Stretch};
 
 use crate::observer::End;
 use loadline_engine::AnyTally;
@@ -66,6 +66,7 @@ pub(crate) struct Happened {
     pub(crate) changes: Vec<LoadChange>,
     pub(crate) notes: Vec<Note>,
     pub(crate) slow: Vec<SlowRequest>,
+    pub(crate) agents: Vec<AgentRecord>,
 }
 
 /// Makes the news of one run.
@@ -105,6 +106,7 @@ impl Newsroom {
             changes,
             notes,
             slow,
+            agents,
         } = happened;
         let number = self.next;
         self.next += 1;
@@ -118,6 +120,7 @@ impl Newsroom {
             changes,
             notes,
             slow,
+            agents,
         }))
     }
 

@@ -10,15 +10,18 @@ use crate::commands::Commands;
 use crate::error::RunError;
 use crate::run::{Setup, conduct};
 use crate::workload::{Prints, workload};
-use loadline_plan::{ConnectTo, Connection, IpVersion, Load, Plan, Shape, Tls};
+use loadline_plan::{Body, ConnectTo, Connection, IpVersion, Load, Plan, Request, Shape, Tls};
 use loadline_record::{Ended, Floor, Summary};
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The duration of each half.
+/// The duration of each half before a run, and where no run is meant.
 const HALF: Duration = Duration::from_secs(1);
+const QUICK_HALF: Duration = Duration::from_millis(500);
+/// The connections for each core where no run is meant.
+const USERS_PER_CORE: u32 = 16;
 
 /// Creates the command that starts a server that does nothing, for this scheme and with this many
 /// threads. It serves until its standard input ends, and prints its address as a URL in its first
@@ -54,12 +57,58 @@ pub fn measure_floor(
     commands: &Commands,
     serve: Serve<'_>,
 ) -> Result<Option<Floor>, FloorError> {
+    measure(plan, HALF, commands, serve)
+}
+
+/// Measures the floor of this machine for no run in particular: GET requests over HTTP/1.1 by as
+/// many threads as it has cores, for a second in all.
+///
+/// # Errors
+/// If the server can't be started, or answers nothing.
+pub fn measure_floor_of_machine(cores: u32, serve: Serve<'_>) -> Result<Floor, FloorError> {
+    let floor = measure(
+        &simplest_plan(cores.max(1)),
+        QUICK_HALF,
+        &Commands::default(),
+        serve,
+    );
+    floor?.ok_or(FloorError::NoAnswer)
+}
+
+/// Returns the plan of GET requests by as many threads as there are cores.
+fn simplest_plan(cores: u32) -> Plan {
+    let url = "http://127.0.0.1/".parse();
+    let request = Request {
+        method: "GET".to_owned(),
+        url: url.expect("a URL"),
+        headers: Vec::new(),
+        body: Body::None,
+        weight: 1,
+        name: None,
+    };
+    Plan {
+        requests: vec![request],
+        threads: cores,
+        load: Load {
+            users: cores.saturating_mul(USERS_PER_CORE),
+            ..Load::default()
+        },
+        ..Plan::default()
+    }
+}
+
+fn measure(
+    plan: &Plan,
+    length: Duration,
+    commands: &Commands,
+    serve: Serve<'_>,
+) -> Result<Option<Floor>, FloorError> {
     let servers = Servers::start(plan, serve)?;
-    let Some(one) = half(&servers.plan(plan, 1), commands)? else {
+    let Some(one) = half(&servers.plan(plan, 1, length), commands)? else {
         return Ok(None);
     };
     let users = plan.load.users.max(1);
-    let Some(all) = half(&servers.plan(plan, users), commands)? else {
+    let Some(all) = half(&servers.plan(plan, users, length), commands)? else {
         return Ok(None);
     };
     let (response, seconds) = (&one.total.times.response, all.duration_ns as f64 / 1e9);
@@ -103,8 +152,9 @@ impl Servers {
         Ok(Servers(servers))
     }
 
-    /// Returns the plan as a closed loop of this many users, with all requests sent to the servers.
-    fn plan(&self, plan: &Plan, users: u32) -> Plan {
+    /// Returns the plan as a closed loop of this many users for so long, with all requests sent to
+    /// the servers.
+    fn plan(&self, plan: &Plan, users: u32, length: Duration) -> Plan {
         let connect_to = plan.requests.iter().filter_map(|request| {
             let server = self
                 .0
@@ -125,7 +175,7 @@ impl Servers {
                 shape: Shape::Closed,
             },
             threads: plan.threads.min(users),
-            duration: Some(HALF),
+            duration: Some(length),
             request_limit: None,
             think: None,
             warmup: Duration::ZERO,

@@ -97,6 +97,8 @@ pub struct Wants {
     /// True for evidence of what went wrong: the slowest requests of each interval in the
     /// [`News`], and the bodies of error responses in its record.
     pub evidence: bool,
+    /// True for the record of each agent in the [`News`], where the run is on up to 64 agents.
+    pub agents: bool,
     /// True for [`News`]. Nothing is copied for them while no observer wants them.
     pub news: bool,
     /// The time without events after which [`idle`](Observer::idle) is called; `None` leaves it to
@@ -111,6 +113,7 @@ impl Wants {
             exchanges: self.exchanges,
             slow: self.evidence,
             error_bodies: self.evidence,
+            parts: self.agents,
         }
     }
 
@@ -118,6 +121,7 @@ impl Wants {
         Wants {
             exchanges: self.exchanges || other.exchanges,
             evidence: self.evidence || other.evidence,
+            agents: self.agents || other.agents,
             news: self.news || other.news,
             idle_after: match (self.idle_after, other.idle_after) {
                 (Some(one), Some(other)) => Some(one.min(other)),

@@ -4,14 +4,14 @@
 use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
-use crate::feed::{Happened, Newsroom, RunEnd};
+use crate::feed::{AgentRecord, Happened, Newsroom, RunEnd};
 use crate::observer::{End, Interval, Observer, ObserverErrors, Observers};
 use crate::source::Source;
 use crate::steering::Steering;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
 use loadline_cluster::Newcomer;
-use loadline_engine::{AnyTally, Change, EndReason, Event};
+use loadline_engine::{AnyTally, Change, EndReason, Event, PartRecord};
 use loadline_metrics::CustomMetrics;
 use loadline_plan::{Plan, Shape, mask_response};
 use loadline_reactor::{Address, raise_open_files};
@@ -149,6 +149,7 @@ fn attached(
         changes: Vec::new(),
         begins,
         slow: Vec::new(),
+        parts: Vec::new(),
         newsroom,
         archive: plan.settle.then(IntervalArchive::default),
         secrets: plan.secrets.clone(),
@@ -253,6 +254,8 @@ struct Conductor<'a> {
     begins: Option<Note>,
     /// The slowest requests that no interval has reported yet.
     slow: Vec<SlowRequest>,
+    /// The records of the parts in the next interval, if an observer wants them.
+    parts: Vec<PartRecord>,
     /// Makes the news of this run, if an observer wants them.
     newsroom: Option<Newsroom>,
     /// The intervals so far, if the transient of the run is to be cut.
@@ -278,6 +281,7 @@ impl Conductor<'_> {
                 }
                 Some(Event::Changed(change)) => self.change(change),
                 Some(Event::Slow(mut requests)) => self.slow.append(&mut requests),
+                Some(Event::Parts(records)) => self.parts = records,
                 Some(Event::Ended { reason, unfinished }) => {
                     return self.finish(reason, *unfinished);
                 }
@@ -319,11 +323,7 @@ impl Conductor<'_> {
     }
 
     fn interval(&mut self, mut snapshot: Box<Snapshot>) {
-        if !self.secrets.is_empty() {
-            // Processes and agents do not know them.
-            let responses = &mut snapshot.error_responses;
-            responses.map_bodies(|body| mask_response(body, &self.secrets));
-        }
+        self.mask(&mut snapshot);
         let watching = self.watching.as_mut().filter(|_| !snapshot.drain);
         let watched = watching.map(Watching::look);
         self.summary.observe(&snapshot);
@@ -347,15 +347,36 @@ impl Conductor<'_> {
             summary: &self.summary,
         };
         self.observers.tell(|observer| observer.interval(&interval));
+        let agents = self.records_of_agents();
         if let Some(newsroom) = &mut self.newsroom {
             let happened = Happened {
                 changes,
                 notes,
                 slow: std::mem::take(&mut self.slow),
+                agents,
             };
             let news = newsroom.interval(*snapshot, watched, happened);
             self.observers.tell(|observer| observer.news(&news));
         }
+    }
+
+    /// Masks secrets in a record: processes and agents do not know them.
+    fn mask(&self, snapshot: &mut Snapshot) {
+        if !self.secrets.is_empty() {
+            let responses = &mut snapshot.error_responses;
+            responses.map_bodies(|body| mask_response(body, &self.secrets));
+        }
+    }
+
+    /// Returns the records of the agents in the interval that is reported, if they are wanted.
+    fn records_of_agents(&mut self) -> Vec<AgentRecord> {
+        let mut all = Vec::new();
+        for PartRecord { part, mut snapshot } in std::mem::take(&mut self.parts) {
+            self.mask(&mut snapshot);
+            let agent = self.source.agent_of(part).unwrap_or_default();
+            AgentRecord::add(&mut all, agent, *snapshot);
+        }
+        all
     }
 
     /// Returns a note for each agent that has joined.

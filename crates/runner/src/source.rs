@@ -35,6 +35,11 @@ pub trait Source {
         &[]
     }
 
+    /// Returns the name of the agent that has the part of this number, if it is an agent's.
+    fn agent_of(&self, _part: usize) -> Option<&str> {
+        None
+    }
+
     /// Returns the most by which one of these agents begins before or after that, in nanoseconds.
     fn begin_error_ns(&self) -> u64 {
         0
@@ -132,6 +137,10 @@ impl Source for Processes {
         Processes::agents(self)
     }
 
+    fn agent_of(&self, part: usize) -> Option<&str> {
+        Processes::agent_of(self, part)
+    }
+
     fn begin_error_ns(&self) -> u64 {
         Processes::begin_error_ns(self)
     }
@@ -145,7 +154,7 @@ impl Source for Processes {
     }
 
     fn response_times_of_agents(&self) -> Vec<Distribution> {
-        Processes::response_times_of_parts(self)
+        Processes::response_times_of_agents(self)
     }
 
     fn http(&self) -> HttpVersion {

@@ -147,7 +147,13 @@ impl RunOutput {
                     return writer.finish(&summary).map(drop).map_err(text);
                 }
                 // The merged interval has the counts of its tally.
-                Some(Event::Tally(_) | Event::Log { .. } | Event::Slow(_) | Event::Changed(_))
+                Some(
+                    Event::Tally(_)
+                    | Event::Log { .. }
+                    | Event::Slow(_)
+                    | Event::Parts(_)
+                    | Event::Changed(_),
+                )
                 | None => {}
             }
         }

@@ -70,7 +70,9 @@ impl Worker {
         let card = Card::new(name.to_owned(), 1, u64::MAX, Labels::new());
         let starting = Mutex::new(Some(send));
         let serving = bus.clone();
-        thread::spawn(move || loadline_bus::serve(&serving, &card, |task| start(task, &starting)));
+        thread::spawn(move || {
+            loadline_bus::serve(&serving, &card, None, |task| start(task, &starting))
+        });
         let gone = |_| WorkerError::Bus(BUS_IS_GONE.to_owned());
         let worker = begun.recv().map_err(gone);
         let worker = worker.and_then(|ends| Worker::at(ends, bus.clone(), lives_on));

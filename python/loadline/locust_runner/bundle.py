@@ -70,14 +70,93 @@ class Bundle:
 
 
 def unpack(files, folder):
-    """Write files into a folder. ValueError if one would lie elsewhere."""
-    for name, contents in files.items():
-        path = os.path.normpath(os.path.join(folder, name))
-        if not _is_below(path, folder):
-            raise ValueError(f"the file '{name}' does not lie below its folder")
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(contents))
+    """Write files into a folder.
+
+    ValueError with a sentence if these are no files that `pack` returns; then none is written.
+    """
+    if len(files) > _MOST_FILES:
+        raise ValueError(
+            f"The test comes with {len(files)} files, and an agent takes at most {_MOST_FILES}: "
+            "put data on the agents, and open it by an absolute path in a listener of init"
+        )
+    folder = os.path.realpath(folder)
+    places = {name: _place(name, folder) for name in files}
+    _refuse_files_as_folders(places, folder)
+    contents = _decoded(files)
+    for name, path in places.items():
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            # Nothing is there that could lead elsewhere.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with open(os.open(path, flags, 0o600), "wb") as file:
+                file.write(contents[name])
+        except OSError as e:
+            raise ValueError(
+                f"The file '{name}' of the test can't be written on the agent ({e.strerror}): "
+                "rename it, or make room there"
+            ) from None
+
+
+def _place(name, folder):
+    """Where a file of this name lies. ValueError if that is not in the folder itself."""
+    path = os.path.normpath(os.path.join(folder, name))
+    is_plain = name and "\0" not in name and not os.path.isabs(name)
+    if not is_plain or path == folder or not _is_below(path, folder):
+        raise ValueError(
+            f"The file '{_shown(name)}' of the test would lie outside of the folder of its part: "
+            "begin the test with 'loadline locust', which sends none"
+        )
+    if os.path.realpath(path) != path:
+        raise ValueError(
+            f"The file '{_shown(name)}' of the test would lie behind a symlink: "
+            "begin the test again, so that its folder is a new one"
+        )
+    return path
+
+
+def _refuse_files_as_folders(places, folder):
+    paths = set(places.values())
+    if len(paths) < len(places):
+        raise ValueError(
+            "Two files of the test would lie at one place: "
+            "begin the test with 'loadline locust', which sends each once"
+        )
+    for name, path in places.items():
+        above = os.path.dirname(path)
+        while above != folder:
+            if above in paths:
+                raise ValueError(
+                    f"The file '{_shown(name)}' of the test would lie in another file: "
+                    "begin the test with 'loadline locust', which sends none"
+                )
+            above = os.path.dirname(above)
+
+
+def _decoded(files):
+    """The contents of files, by name. ValueError if they are too long, or none."""
+    contents, size = {}, 0
+    for name, text in files.items():
+        text = text if isinstance(text, str) else "?"
+        # Four characters have three bytes.
+        size += len(text) // 4 * 3 - text[-2:].count("=")
+        if size > _MOST_BYTES:
+            raise ValueError(
+                f"The files of the test have more than {_MOST_BYTES >> 20} MiB, which is more than "
+                "an agent takes: put large files on the agents, and open them by an absolute path "
+                "in a listener of init"
+            )
+        try:
+            contents[name] = base64.b64decode(text, validate=True)
+        except ValueError:
+            raise ValueError(
+                f"The file '{_shown(name)}' of the test is not in base64: "
+                "begin the test with 'loadline locust', which sends no other"
+            ) from None
+    return contents
+
+
+def _shown(name):
+    return repr(name)[1:-1]
 
 
 def _imported():

@@ -125,7 +125,10 @@ class Part:
     def _load(self):
         if not self._job["locustfiles"]:
             raise CannotLoad(_NO_LOCUSTFILE)
-        unpack(self._job["files"], self._folder)
+        try:
+            unpack(self._job["files"], self._folder)
+        except ValueError as e:
+            raise CannotLoad(str(e)) from None
         sys.argv = ["locust", *self._job["words"]]
         names = self._job["locustfiles"]
         self._loaded = Loaded([os.path.join(self._folder, name) for name in names])

@@ -1,19 +1,53 @@
 //! The reports of processes as agents of several groups would send them: joined by mergers that are
-//! lost again and again, each at an instant of its own.
+//! lost again and again, each at an instant of its own. Agents that join the run are in no group.
 
 use super::taken_over::numbers;
 use crate::grouped::{GroupCounted, GroupReader, GroupReports};
 use crate::kept_reports::KeptReports;
 use crate::lost::WorkerFailure;
 use crate::merger::Merger;
+use crate::part_reports::PartNews;
 use crate::report::Report;
-use crate::{Event, PartReport, ReportWriter};
+use crate::{Event, PartReport, ReportReader, ReportWriter};
 use loadline_plan::Plan;
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A part: its workers, its reports, and the reason of its loss behind them, if it is lost.
 pub(crate) type Reporting = (Range<u32>, VecDeque<PartReport>, Option<WorkerFailure>);
+
+/// A part that joins the run: its number is the number of parts before it.
+#[derive(Clone)]
+pub(crate) struct Joining {
+    pub(crate) part: usize,
+    pub(crate) workers: Range<u32>,
+    /// The instant from which on its intervals count.
+    pub(crate) from_ns: u64,
+    pub(crate) reports: VecDeque<PartReport>,
+}
+
+impl Joining {
+    /// Returns its first report.
+    pub(crate) fn begin(&self) -> Report {
+        Report::Joined {
+            workers: self.workers.clone(),
+            from_ns: self.from_ns,
+        }
+    }
+
+    /// True if it joins before a report is there: that is of an interval in which it has a share,
+    /// or the last one of a part.
+    fn precedes(&self, report: &PartReport) -> bool {
+        match &report.0 {
+            PartNews::Intervals(intervals) => {
+                let mut intervals = intervals.iter();
+                intervals.any(|(_, interval)| interval.snapshot.start_ns >= self.from_ns)
+            }
+            PartNews::Done { .. } => true,
+            PartNews::Tally { .. } | PartNews::Log { .. } | PartNews::Slow(_) => false,
+        }
+    }
+}
 
 /// The most parts of a group.
 const MOST_IN_A_GROUP: u64 = 3;
@@ -24,6 +58,18 @@ const LOSSES: u64 = 12;
 /// The parts of a run in groups.
 pub(crate) struct InGroups {
     groups: Vec<Group>,
+    /// Those who join, and are not there yet.
+    joining: Vec<Joining>,
+    /// Those who have joined.
+    joined: Vec<Joined>,
+}
+
+/// A part that has joined, and its reports.
+struct Joined {
+    part: usize,
+    reports: VecDeque<PartReport>,
+    writer: ReportWriter,
+    reader: ReportReader,
 }
 
 /// A group, its merger, and what is on the way.
@@ -49,7 +95,7 @@ struct Part {
 
 impl InGroups {
     /// Creates the groups of parts with these workers and reports; a part may be lost behind them.
-    pub(crate) fn new(plan: &Plan, parts: Vec<Reporting>) -> Self {
+    pub(crate) fn new(plan: &Plan, parts: Vec<Reporting>, joining: Vec<Joining>) -> Self {
         let scenarios = plan.parts().len();
         let most = InGroups::most(plan);
         let mut parts = VecDeque::from(parts);
@@ -58,7 +104,11 @@ impl InGroups {
             let count = parts.len().min(most);
             groups.push(Group::new(parts.drain(..count), scenarios));
         }
-        InGroups { groups }
+        InGroups {
+            groups,
+            joining,
+            joined: Vec::new(),
+        }
     }
 
     /// Returns the most parts of a group.
@@ -66,36 +116,74 @@ impl InGroups {
         (1 + plan.seed % MOST_IN_A_GROUP) as usize
     }
 
-    /// Returns the events of the run that receives the groups' reports, in an order of this seed,
-    /// and the accounts of what is in them.
+    /// Returns the events of the run that receives the reports of groups and of those who join, in
+    /// an order of this seed, and the accounts of what is in those of groups.
     pub(crate) fn events(mut self, plan: &Plan) -> (Vec<Event>, Vec<GroupCounted>) {
         let workers: Vec<Range<u32>> = self.groups.iter().map(Group::workers).collect();
         let mut merger = Merger::of_members(plan, &workers).with_response_times();
         let mut number = numbers(plan.seed ^ 0x9e37);
-        while self
-            .groups
-            .iter()
-            .any(|group| !group.reader.counted().is_over())
-        {
-            let member = number(self.groups.len() as u64) as usize;
-            let group = &mut self.groups[member];
-            if number(LOSSES) == 0 && group.may_lose_merger() {
-                group.replace_merger();
+        let mut events = Vec::new();
+        while !self.is_over() {
+            let members = (self.groups.len() + self.joined.len()) as u64;
+            let member = number(members) as usize;
+            let (at, told) = match member.checked_sub(self.groups.len()) {
+                None => (member, self.groups[member].pass(&mut number)),
+                Some(joined) => self.joined[joined].pass(),
+            };
+            let Some(told) = told else { continue };
+            self.join(plan, &told, &mut number, &mut merger);
+            for told in told.into_reports(at) {
+                merger.take(told.member, told.scenario, told.report);
             }
-            group.send(&mut number);
-            group.merge(&mut number);
-            if let Some(told) = group.receive(&mut number) {
-                for told in told.into_reports(member) {
-                    merger.take(told.member, told.scenario, told.report);
-                }
-            }
+            // The intervals of a run are there as soon as they are complete.
+            events.extend(std::iter::from_fn(|| merger.event()));
         }
-        let events = std::iter::from_fn(|| merger.event()).collect();
         let counted = self
             .groups
             .iter()
             .map(|group| group.reader.counted().clone());
         (events, counted.collect())
+    }
+
+    fn is_over(&self) -> bool {
+        let mut groups = self.groups.iter();
+        self.joining.is_empty()
+            && self.joined.iter().all(|joined| joined.reports.is_empty())
+            && groups.all(|group| group.reader.counted().is_over())
+    }
+
+    /// Has those join who do before this report, and now and then one that could do so later.
+    fn join(
+        &mut self,
+        plan: &Plan,
+        report: &PartReport,
+        number: &mut impl FnMut(u64) -> u64,
+        merger: &mut Merger,
+    ) {
+        while let Some(next) = self.joining.first() {
+            if !next.precedes(report) && number(4) > 0 {
+                return;
+            }
+            let next = self.joining.remove(0);
+            merger.take(next.part, 0, next.begin());
+            self.joined.push(Joined {
+                part: next.part,
+                reader: ReportReader::new(next.workers, plan.parts().len(), None),
+                reports: next.reports,
+                writer: ReportWriter::default(),
+            });
+        }
+    }
+}
+
+impl Joined {
+    /// Returns the number of the part, and its next report.
+    fn pass(&mut self) -> (usize, Option<PartReport>) {
+        let report = self.reports.pop_front().map(|report| {
+            let bytes = self.writer.write(&report).expect("bytes");
+            self.reader.read(&bytes).expect("what was sent")
+        });
+        (self.part, report)
     }
 }
 
@@ -122,6 +210,16 @@ impl Group {
             parts: own,
             to_run: VecDeque::new(),
         }
+    }
+
+    /// Has something happen to one of its parts, or to its merger. Returns what the run receives.
+    fn pass(&mut self, number: &mut impl FnMut(u64) -> u64) -> Option<PartReport> {
+        if number(LOSSES) == 0 && self.may_lose_merger() {
+            self.replace_merger();
+        }
+        self.send(number);
+        self.merge(number);
+        self.receive(number)
     }
 
     fn workers(&self) -> Range<u32> {
@@ -194,13 +292,17 @@ impl Group {
 }
 
 /// Returns the events of the run that receives the reports of these parts directly.
-pub(crate) fn directly(plan: &Plan, parts: Vec<Reporting>) -> Vec<Event> {
+pub(crate) fn directly(plan: &Plan, parts: Vec<Reporting>, joining: &[Joining]) -> Vec<Event> {
     let members: Vec<Range<u32>> = parts.iter().map(|(workers, ..)| workers.clone()).collect();
     let mut merger = Merger::of_members(plan, &members);
-    for (member, (_, reports, loss)) in parts.into_iter().enumerate() {
+    for one in joining {
+        merger.take(one.part, 0, one.begin());
+    }
+    let joining = joining.iter().cloned();
+    let joining = joining.map(|one| (one.workers, one.reports, None));
+    for (member, (workers, reports, loss)) in parts.into_iter().chain(joining).enumerate() {
         let mut writer = ReportWriter::default();
-        let mut reader =
-            crate::ReportReader::new(members[member].clone(), plan.parts().len(), None);
+        let mut reader = ReportReader::new(workers, plan.parts().len(), None);
         for report in reports {
             let bytes = writer.write(&report).expect("bytes");
             for told in reader.read(&bytes).expect("a report").into_reports(member) {

@@ -1,36 +1,42 @@
 //! The reports of a run's workers as several processes would send them: joined, encoded, and merged
 //! in the order in which they happen to arrive.
 
-use super::in_groups::{InGroups, Reporting, directly};
+use super::in_groups::{InGroups, Joining, Reporting, directly};
 use super::taken_over::numbers;
 use crate::conveyed::{ReportReader, ReportWriter};
-use crate::event::Event;
+use crate::event::{Event, PartRecord};
 use crate::lost::WorkerFailure;
 use crate::merger::Merger;
 use crate::part_reports::{PartNews, PartReport, PartReports};
 use crate::report::{MemberReport, Report};
 use loadline_plan::Plan;
+use loadline_record::Snapshot;
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 /// The most processes.
 const MOST_PARTS: u64 = 5;
 
-/// Collects the reports of the workers of each process.
+/// Collects the reports of the workers of each process. Processes that join have one worker each,
+/// and are behind those of the beginning.
 pub(crate) struct InParts {
     plan: Plan,
     members: Vec<Range<u32>>,
     parts: RefCell<Vec<PartReports>>,
+    /// The instants from which on the intervals of those who join count, in their order.
+    joins: RefCell<Vec<(Range<u32>, u64)>>,
 }
 
 impl InParts {
-    pub(crate) fn new(plan: &Plan) -> Self {
+    /// Creates the collection for a run that so many workers join.
+    pub(crate) fn new(plan: &Plan, joining: u32) -> Self {
         let parts = (2 + plan.seed % (MOST_PARTS - 1)).min(plan.threads.into()) as u32;
         let end = |part: u32| plan.threads * part / parts;
         let members: Vec<Range<u32>> = (0..parts).map(|part| end(part)..end(part + 1)).collect();
         let scenarios = plan.parts().len();
-        let parts = members.iter().cloned();
+        let joining = (plan.threads..plan.threads + joining).map(|worker| worker..worker + 1);
+        let parts = members.iter().cloned().chain(joining);
         InParts {
             plan: plan.clone(),
             parts: RefCell::new(
@@ -39,13 +45,22 @@ impl InParts {
                     .collect(),
             ),
             members,
+            joins: RefCell::default(),
         }
+    }
+
+    /// Has a worker join, whose intervals count from this instant on.
+    pub(crate) fn join(&self, workers: Range<u32>, from_ns: u64) {
+        self.joins.borrow_mut().push((workers, from_ns));
     }
 
     pub(crate) fn take(&self, worker: usize, scenario: usize, report: Report) {
         let has_it = |workers: &Range<u32>| workers.contains(&(worker as u32));
         let part = self.members.iter().position(has_it);
-        self.parts.borrow_mut()[part.expect("each worker has a part")].take(MemberReport {
+        // One that joins has a part of its own.
+        let joined = || self.members.len() + worker - self.plan.threads as usize;
+        let part = part.unwrap_or_else(joined);
+        self.parts.borrow_mut()[part].take(MemberReport {
             member: worker,
             scenario,
             report,
@@ -54,22 +69,38 @@ impl InParts {
 
     /// Asserts that the merged reports of the parts are these events.
     pub(crate) fn assert_merged(&self, events: &[Event]) {
-        let mut merger = Merger::of_members(&self.plan, &self.members);
+        let mut merger = Merger::of_members(&self.plan, &self.members).with_records();
         let mut parts = self.parts.borrow_mut();
         let mut arriving: Vec<(usize, VecDeque<PartReport>)> = parts
             .iter_mut()
             .map(|part| std::iter::from_fn(|| part.next()).collect())
             .enumerate()
             .collect();
-        let mut links: Vec<_> = (0..arriving.len())
-            .map(|number| self.link(number))
+        let joins = self.joins.borrow();
+        let joining = joins.iter().zip(&arriving[self.members.len()..]);
+        let joining: Vec<Joining> = joining
+            .map(|((workers, from_ns), (part, reports))| Joining {
+                part: *part,
+                workers: workers.clone(),
+                from_ns: *from_ns,
+                reports: reports.clone(),
+            })
             .collect();
+        // Each joins before anything of the interval in which it has its share is there.
+        for one in &joining {
+            merger.take(one.part, 0, one.begin());
+        }
+        let workers = self
+            .members
+            .iter()
+            .chain(joins.iter().map(|(workers, _)| workers));
+        let mut links: Vec<_> = workers.map(|workers| self.link(workers)).collect();
         let reporting: Vec<Reporting> = arriving
             .iter()
             .zip(&self.members)
             .map(|((_, reports), workers)| (workers.clone(), reports.clone(), None))
             .collect();
-        self.assert_grouped(reporting, events);
+        self.assert_grouped(reporting, &joining, events);
         let mut number = numbers(self.plan.seed);
         while !arriving.is_empty() {
             // Those of one process arrive in their order, and those of several in any.
@@ -83,27 +114,30 @@ impl InParts {
                 merger.take(told.member, told.scenario, told.report);
             }
         }
-        let again: Vec<Event> = std::iter::from_fn(|| merger.event()).collect();
+        let again = std::iter::from_fn(|| merger.event());
+        let (records, again): (Vec<Event>, Vec<Event>) =
+            again.partition(|event| matches!(event, Event::Parts(_)));
         assert_all_same(&again, events);
+        assert_records(&records, events);
     }
 
     /// Asserts that the reports that mergers join are these events, and that they are the same
     /// without mergers if a part is lost. Reports with tallies are not sent.
-    fn assert_grouped(&self, mut parts: Vec<Reporting>, events: &[Event]) {
-        if parts
-            .iter()
-            .any(|(_, reports, _)| reports.iter().any(has_tally))
-        {
+    fn assert_grouped(&self, mut parts: Vec<Reporting>, joining: &[Joining], events: &[Event]) {
+        let reports = parts.iter().flat_map(|(_, reports, _)| reports);
+        let mut reports = reports.chain(joining.iter().flat_map(|one| &one.reports));
+        if reports.any(has_tally) {
             return;
         }
-        let (grouped, _) = InGroups::new(&self.plan, parts.clone()).events(&self.plan);
+        let in_groups = |parts| InGroups::new(&self.plan, parts, joining.to_vec());
+        let (grouped, _) = in_groups(parts.clone()).events(&self.plan);
         assert_all_same(&grouped, events);
         let mut number = numbers(self.plan.seed ^ 0x51);
         let lost = number(self.members.len() as u64) as usize;
         let (_, reports, loss) = &mut parts[lost];
         reports.truncate(number(reports.len() as u64 + 1) as usize);
         *loss = Some(WorkerFailure::Stuck { worker: 0 });
-        let (grouped, counted) = InGroups::new(&self.plan, parts.clone()).events(&self.plan);
+        let (grouped, counted) = in_groups(parts.clone()).events(&self.plan);
         let part = lost % InGroups::most(&self.plan);
         let counted = &counted[lost / InGroups::most(&self.plan)];
         parts[lost].1 = (0..)
@@ -112,15 +146,15 @@ impl InParts {
                 left_of(report, |scenario| number < counted.next(part, scenario))
             })
             .collect();
-        assert_all_same(&grouped, &directly(&self.plan, parts));
+        assert_all_same(&grouped, &directly(&self.plan, parts, joining));
     }
 
-    /// Returns a function that sends the reports of a part and returns what arrives. Only the tools
-    /// know the types of their tallies, so a report with a tally is not sent.
-    fn link(&self, number: usize) -> impl FnMut(PartReport) -> PartReport {
-        let workers = self.members[number].clone();
+    /// Returns a function that sends the reports of a part with these workers and returns what
+    /// arrives. Only the tools know the types of their tallies, so a report with a tally is not
+    /// sent.
+    fn link(&self, workers: &Range<u32>) -> impl FnMut(PartReport) -> PartReport + use<> {
         let mut writer = ReportWriter::default();
-        let mut reader = ReportReader::new(workers, self.plan.parts().len(), None);
+        let mut reader = ReportReader::new(workers.clone(), self.plan.parts().len(), None);
         move |report| match has_tally(&report) {
             true => report,
             false => {
@@ -160,6 +194,42 @@ fn assert_all_same(one: &[Event], two: &[Event]) {
     assert_eq!(one.len(), two.len());
     for (one, two) in one.iter().zip(two) {
         assert_same(one, two);
+    }
+}
+
+/// Asserts that the records of the parts add up to each interval.
+fn assert_records(records: &[Event], events: &[Event]) {
+    let intervals = events.iter().filter_map(|event| match event {
+        Event::Interval(snapshot) => Some(snapshot),
+        _ => None,
+    });
+    let intervals: Vec<_> = intervals.collect();
+    assert_eq!(records.len(), intervals.len());
+    let mut in_flight = BTreeMap::new();
+    for (parts, interval) in records.iter().zip(intervals) {
+        let Event::Parts(parts) = parts else {
+            panic!("{parts:?} are no records");
+        };
+        // A part that has ended, or drains, has in flight what it had.
+        in_flight.extend(parts.iter().map(PartRecord::in_flight));
+        assert_eq!(in_flight.values().sum::<u64>(), interval.counts.in_flight);
+        let mut sum = parts[0].snapshot.clone();
+        parts[1..].iter().for_each(|part| sum.merge(&part.snapshot));
+        let counts = |of: &Snapshot| {
+            let counts = &of.counts;
+            let ended = (
+                counts.answered,
+                counts.failed,
+                counts.missed,
+                counts.dropped,
+            );
+            (counts.sent, ended, counts.bytes_in, counts.connections)
+        };
+        assert_eq!(counts(&sum), counts(interval));
+        assert_eq!(sum.times, interval.times);
+        assert_eq!(sum.statuses, interval.statuses);
+        assert_eq!(sum.errors, interval.errors);
+        assert_eq!(sum.series, interval.series);
     }
 }
 

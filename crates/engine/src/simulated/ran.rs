@@ -37,7 +37,7 @@ impl Ran {
                     let bytes = tally.encode().expect("bytes");
                     tallies.push((intervals.len(), bytes));
                 }
-                Event::Log { .. } | Event::Slow(_) | Event::Changed(_) => {
+                Event::Log { .. } | Event::Slow(_) | Event::Parts(_) | Event::Changed(_) => {
                     unreachable!("only intervals go through the merger")
                 }
                 Event::Ended { reason, unfinished } => end = Some((reason, *unfinished)),

@@ -333,6 +333,7 @@ fn prepared(plan: &Plan, endpoints: Vec<Endpoint>, interval_ns: u64) -> Prepared
             exchanges: true,
             slow: false,
             error_bodies: false,
+            parts: false,
         },
         interval_ns,
         most_kept: usize::MAX,
@@ -391,8 +392,8 @@ async fn run_all(ready: Vec<Vec<Box<dyn Group>>>, hands: &Rc<Hands>) {
 /// The reports of the workers.
 struct Told {
     merger: RefCell<Merger>,
-    /// The same reports, as if processes had the workers, if none joins.
-    in_parts: Option<InParts>,
+    /// The same reports, as if processes had the workers.
+    in_parts: InParts,
     /// The exchanges of each scenario on each worker, the scenarios of a worker side by side.
     logs: RefCell<Vec<Vec<Exchange>>>,
     /// The model of each scenario's load.
@@ -407,7 +408,7 @@ impl Told {
         Told {
             on_interval,
             merger: RefCell::new(Merger::new(plan)),
-            in_parts: (joining == 0).then(|| InParts::new(plan)),
+            in_parts: InParts::new(plan, joining),
             logs: RefCell::new(vec![Vec::new(); workers * parts.len()]),
             models: parts
                 .iter()
@@ -453,15 +454,14 @@ impl Told {
     }
 
     fn take(&self, worker: usize, scenario: usize, report: Report) {
-        if let Some(in_parts) = &self.in_parts {
-            in_parts.take(worker, scenario, report.clone());
-        }
+        self.in_parts.take(worker, scenario, report.clone());
         self.merger.borrow_mut().take(worker, scenario, report);
     }
 
     /// Has a worker join, whose intervals count from this instant on.
     fn join(&self, worker: u32, from_ns: u64) {
         let workers = worker..worker + 1;
+        self.in_parts.join(workers.clone(), from_ns);
         let report = Report::Joined { workers, from_ns };
         self.merger.borrow_mut().take(worker as usize, 0, report);
     }
@@ -469,9 +469,7 @@ impl Told {
     fn ran(&self, server: &Server, sends: bool) -> Ran {
         let mut merger = self.merger.borrow_mut();
         let events: Vec<Event> = std::iter::from_fn(|| merger.event()).collect();
-        if let Some(in_parts) = &self.in_parts {
-            in_parts.assert_merged(&events);
-        }
+        self.in_parts.assert_merged(&events);
         let ran = Ran::new(events, self.logs.take(), server);
         if sends {
             ran.assert_invariants(&self.models);

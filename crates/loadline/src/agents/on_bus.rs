@@ -2,17 +2,20 @@
 
 use super::Hired;
 use super::commands;
+use super::listing::{Listed, json, table};
 use super::locust_part;
-use super::table::table;
 use super::watching::{OwnEye, Watchers};
 use crate::exit::Exit;
 use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
 use crate::flags::run::machines::{LossFlag, MachineFlags};
-use crate::publish::print;
+use crate::floor;
+use crate::output::{Format, Output};
+use crate::publish::{print, write_each};
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
 use loadline_bus::{
-    Bus, BusAddress, Card, GatherError, Hire, Host, Labels, Selector, Task, parse_label,
+    Bus, BusAddress, Card, GatherError, Hire, Host, Labels, MeasureFloor, Selector, Task,
+    parse_label,
 };
 use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
 use loadline_reactor::raise_open_files;
@@ -257,7 +260,7 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
     if !flags.watch.is_empty() {
         loadline_bus::serve_looks(&bus, &card, OwnEye::new(&flags.watch))?;
     }
-    loadline_bus::serve(&bus, &card, |task| match task {
+    loadline_bus::serve(&bus, &card, floor_of(&card), |task| match task {
         Task::Part => {
             let line = start_child(card.name.clone(), worker_command(&program));
             line.map_err(|error| error.to_string())
@@ -274,11 +277,19 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
+/// Returns what measures the floor of this machine; nothing where it has the target.
+fn floor_of(card: &Card) -> Option<MeasureFloor> {
+    let cores = card.cores;
+    let measure = move || {
+        let floor = floor::of_machine(cores)?;
+        serde_json::to_string(&floor).map_err(|error| error.to_string())
+    };
+    card.watches.is_empty().then(|| Box::new(measure) as _)
+}
+
 /// Returns the description of this machine as an agent.
 fn card(flags: &AgentFlags) -> Result<Card> {
-    let labels = flags.labels.iter().map(|label| parse_label(label));
-    let labels = labels.collect::<Result<Labels, String>>();
-    let labels = labels.map_err(|error| anyhow!("--label: {error}"))?;
+    let labels = labels(&flags.labels)?;
     let name = flags.name.clone().unwrap_or_else(own_name);
     let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
     let open_files = raise_open_files().unwrap_or(u64::MAX);
@@ -286,6 +297,13 @@ fn card(flags: &AgentFlags) -> Result<Card> {
         watches: flags.watch.iter().map(Target::to_string).collect(),
         ..Card::new(name, cores, open_files, labels)
     })
+}
+
+/// Parses labels.
+fn labels(texts: &[String]) -> Result<Labels> {
+    let labels = texts.iter().map(|label| parse_label(label));
+    let labels = labels.collect::<Result<Labels, String>>();
+    labels.map_err(|error| anyhow!("--label: {error}"))
 }
 
 /// Returns the name of this machine with the number of this process.
@@ -300,19 +318,51 @@ fn own_name() -> String {
 /// If the bus can't be used.
 pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
     let address = flags.bus.address().map_err(|sentence| anyhow!(sentence))?;
+    let wanted = Selector {
+        count: None,
+        labels: labels(&flags.labels)?,
+    };
     let bus = Bus::connect(&address)?;
     if let Some(on) = &flags.on {
         let card = only(loadline_bus::agents(&bus)?, on)?;
         return commands::run(&bus, &card, &flags.command);
     }
-    let cards = loadline_bus::agents(&bus)?;
-    let rows = cards.into_iter().map(|card| {
-        let clock = loadline_bus::measure_clock(&bus, &card)?;
-        Ok((card, clock))
-    });
-    let rows = rows.collect::<Result<Vec<_>>>()?;
-    print(&table(&rows))?;
+    let agents = listed(&bus, &wanted)?;
+    let text = [Output::TEXT];
+    let outputs = match flags.output.as_slice() {
+        [] => &text[..],
+        outputs => outputs,
+    };
+    write_each(outputs, |output| {
+        let text = match output.format {
+            Format::Json => format!("{:#}\n", json(&agents)),
+            Format::Text
+            | Format::Csv
+            | Format::Html
+            | Format::Sqlite
+            | Format::Junit
+            | Format::Markdown
+            | Format::Github => table(&agents, &wanted),
+        };
+        Ok(text.into_bytes())
+    })?;
     Ok(Exit::Good)
+}
+
+/// Returns the agents that are chosen, with what they can do. Clocks are measured after the floors,
+/// while no machine is busy with one.
+fn listed(bus: &Bus, wanted: &Selector) -> Result<Vec<Listed>> {
+    let mut cards = loadline_bus::agents(bus)?;
+    cards.retain(|card| wanted.fits(card));
+    let floors = loadline_bus::floors(bus, &cards)?;
+    let listed = cards.into_iter().zip(floors).map(|(card, floor)| {
+        Ok(Listed {
+            clock: loadline_bus::measure_clock(bus, &card)?,
+            floor: floor.and_then(|floor| serde_json::from_str(&floor).ok()),
+            card,
+        })
+    });
+    listed.collect()
 }
 
 /// Returns the only agent of a name, or with a label.

@@ -28,6 +28,7 @@ const WITH_VALUE: [&str; 11] = [
 /// The flags without a value.
 const INSECURE_BUS: &str = "--insecure-bus";
 const ELASTIC: &str = "--elastic";
+const PER_AGENT: &str = "--per-agent";
 const WEB: &str = "--web";
 
 /// The words in front of those of a tool.
@@ -67,7 +68,7 @@ fn length_of(word: &OsStr) -> Option<usize> {
         return Some(2);
     }
     let (name, _) = word.split_once('=').unwrap_or((word, ""));
-    let is_alone = [WEB, INSECURE_BUS, ELASTIC].contains(&word);
+    let is_alone = [WEB, INSECURE_BUS, ELASTIC, PER_AGENT].contains(&word);
     (is_alone || name == WEB || WITH_VALUE.contains(&name)).then_some(1)
 }
 
@@ -83,6 +84,12 @@ pub(super) fn read(
     let (front, own) = words.split_at(length(words));
     let (of_processes, others) = parted(front);
     let line = Line::try_parse_from(others).map_err(|error| sentence(&error))?;
+    if line.machines.per_agent {
+        return Err(format!(
+            "{PER_AGENT} is for the exporters of Loadline's own runs (-o); leave it out in front \
+             of another tool."
+        ));
+    }
     let of_line = |processes| Front {
         processes,
         web: Web::of(line.web),
@@ -158,6 +165,10 @@ mod tests {
             ("--web=here a/", "--web: \"here\" is no address"),
             ("--web-user anna a/", "--web"),
             ("--agents-timeout 3s a/", "--nats is missing"),
+            (
+                "--per-agent --agents 2 a/",
+                "--per-agent is for the exporters",
+            ),
             ("--processes 0 a/", "--processes takes a number"),
             ("--processes", "--processes takes a number"),
             (

@@ -1,5 +1,7 @@
 //! The flags of `loadline agent` and `loadline agents`.
 
+use super::doctor::text_or_json;
+use crate::output::Output;
 use clap::{Args, ValueHint};
 use loadline_watch::Target;
 use std::path::PathBuf;
@@ -81,6 +83,15 @@ pub(crate) struct AgentFlags {
 pub(crate) struct AgentsFlags {
     #[command(flatten)]
     pub(crate) bus: BusFlags,
+
+    /// List only agents with this label, such as region=eu; may be given again
+    #[arg(long = "label", value_name = "KEY=VALUE", conflicts_with = "on")]
+    pub(crate) labels: Vec<String>,
+
+    /// List them as text or json, to stdout or a file (repeatable) [default: text]
+    #[arg(short, long, value_name = "FORMAT[=FILE]", conflicts_with = "on",
+        value_parser = |text: &str| text_or_json(text, "agents are listed"))]
+    pub(crate) output: Vec<Output>,
 
     /// Run a command on the agent of this name, or the only one with this label, instead
     ///

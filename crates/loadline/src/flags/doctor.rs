@@ -11,11 +11,13 @@ pub(crate) const EXIT_CODES: &str =
 #[derive(Debug, Args)]
 pub(crate) struct DoctorFlags {
     /// Report as text or json, to stdout or a file (repeatable) [default: text]
-    #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = text_or_json)]
+    #[arg(short, long, value_name = "FORMAT[=FILE]",
+        value_parser = |text: &str| text_or_json(text, "a machine is reported"))]
     pub(crate) output: Vec<Output>,
 }
 
-fn text_or_json(text: &str) -> Result<Output, String> {
+/// Parses an output of what is only `done` as text or JSON.
+pub(super) fn text_or_json(text: &str, done: &str) -> Result<Output, String> {
     let output: Output = text.parse().map_err(|error| format!("{error}"))?;
     match output.format {
         Format::Text | Format::Json => Ok(output),
@@ -24,6 +26,6 @@ fn text_or_json(text: &str) -> Result<Output, String> {
         | Format::Sqlite
         | Format::Junit
         | Format::Markdown
-        | Format::Github => Err("a machine is reported as text or json.".to_owned()),
+        | Format::Github => Err(format!("{done} as text or json.")),
     }
 }

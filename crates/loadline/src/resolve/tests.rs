@@ -511,3 +511,28 @@ fn lists_of_urls_are_refused_with_their_line() {
     let (_folder, path) = file("empty.txt", "# nothing\n");
     assert!(refusal(&["--urls", &path]).ends_with("{\"url\": \"http://…\"}."));
 }
+
+#[test]
+fn series_of_single_agents_need_agents_that_merge_nothing_and_an_exporter() {
+    let flags = |outputs: &[&str]| {
+        let words = ["--nats", "nats://b", "--agents", "region=eu", "--per-agent"];
+        let words = [&words[..], outputs, &["http://127.0.0.1:9/"]].concat();
+        flags::parse_planned::<RunFlags>(words.iter().map(Into::into)).expect("flags")
+    };
+    let scraped = flags(&["-o", "scrape=127.0.0.1:1"]);
+    assert!(refuse_too_many_series(&scraped, 64).is_ok());
+    let refusal = refuse_too_many_series(&scraped, 65).expect_err("a refusal");
+    assert_eq!(
+        refusal.to_string(),
+        "--per-agent is for at most 64 agents, and there are 65: beyond, some of them merge the \
+         figures of others; leave it out, or take fewer agents."
+    );
+    assert!(refuse_no_series(&scraped).is_ok());
+    for outputs in [
+        &[][..],
+        &["-o", "json"],
+        &["-o", "webhook=http://127.0.0.1:1/"],
+    ] {
+        assert!(refuse_no_series(&flags(outputs)).is_err(), "{outputs:?}");
+    }
+}

@@ -241,6 +241,7 @@ fn show(files: &Followed, maker: &Maker, mut feed: Feed) -> Result<(), loadline_
             changes: Vec::new(),
             notes: maker.new_notes(),
             slow: Vec::new(),
+            agents: Vec::new(),
         };
         number += 1;
         let _ = feed.news(&News::Interval(Arc::new(stretch)));

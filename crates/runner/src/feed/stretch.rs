@@ -27,6 +27,17 @@ pub struct Stretch {
     pub notes: Vec<Note>,
     /// The slowest requests of each of its intervals and workers, if a consumer wants them.
     pub slow: Vec<SlowRequest>,
+    /// The record of each agent, if a consumer wants them.
+    pub agents: Vec<AgentRecord>,
+}
+
+/// The record of one agent. Arrivals that are planned are those of the run alone.
+#[derive(Clone, Debug)]
+pub struct AgentRecord {
+    /// The name of the agent; those of one name have one record.
+    pub agent: String,
+    /// What it did in the stretch.
+    pub snapshot: Snapshot,
 }
 
 impl Stretch {
@@ -54,5 +65,29 @@ impl Stretch {
         self.changes.extend(&next.changes);
         self.notes.extend_from_slice(&next.notes);
         self.slow.extend_from_slice(&next.slow);
+        AgentRecord::lengthen_all(&mut self.agents, &next.agents);
+    }
+}
+
+impl AgentRecord {
+    /// Adds a record for the same interval.
+    pub(crate) fn add(all: &mut Vec<AgentRecord>, agent: &str, snapshot: Snapshot) {
+        match all.iter_mut().find(|one| one.agent == agent) {
+            Some(own) => own.snapshot.merge(&snapshot),
+            None => all.push(AgentRecord {
+                agent: agent.to_owned(),
+                snapshot,
+            }),
+        }
+    }
+
+    /// Lengthens records by those of the next interval.
+    fn lengthen_all(all: &mut Vec<AgentRecord>, next: &[AgentRecord]) {
+        for next in next {
+            match all.iter_mut().find(|one| one.agent == next.agent) {
+                Some(own) => own.snapshot.lengthen(&next.snapshot),
+                None => all.push(next.clone()),
+            }
+        }
     }
 }

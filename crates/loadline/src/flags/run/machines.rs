@@ -38,6 +38,12 @@ pub(crate) struct MachineFlags {
     #[arg(long, requires = "agents")]
     pub(crate) elastic: bool,
 
+    /// Give each series of exporters (-o) the label agent, with the figures of that agent alone
+    ///
+    /// What is planned has no such label: it is of all of them. For at most 64 agents.
+    #[arg(long, requires = "agents")]
+    pub(crate) per_agent: bool,
+
     /// Watch processes on the target's machine, by this many agents that run there with --watch, or
     /// by all that have a label
     ///
@@ -47,6 +53,14 @@ pub(crate) struct MachineFlags {
 
     #[command(flatten)]
     pub(crate) bus: BusFlags,
+}
+
+impl MachineFlags {
+    /// Returns the number of agents, if one is given.
+    pub(crate) fn count(&self) -> Option<u32> {
+        let words = self.agents.as_deref()?.split(',');
+        words.into_iter().find_map(|word| word.parse().ok())
+    }
 }
 
 /// The load of an agent that is lost.

@@ -1,7 +1,7 @@
 //! Feeds whose consumers are late, asleep or gone.
 
 use super::*;
-use crate::feed::{Happened, Newsroom};
+use crate::feed::{AgentRecord, Happened, Newsroom};
 use loadline_engine::{AnyTally, Tally};
 use loadline_plan::Plan;
 use loadline_record::watched::Watched;
@@ -95,6 +95,42 @@ fn a_sleeping_consumer_gets_all_of_it_in_few_pieces() {
     assert_eq!(long.watched.as_ref().unwrap().length_ns, 97_000_000_000);
     let tally = long.tally.as_ref().unwrap().get::<Numbers>();
     assert_eq!(tally, Some(&Numbers((0..97).collect())));
+}
+
+#[test]
+fn records_of_agents_are_lengthened_as_those_of_the_run() {
+    let (mut feed, inbox) = feed(1);
+    let mut newsroom = newsroom();
+    for number in 0..3 {
+        let record = |sent| {
+            let mut snapshot = Snapshot::empty(number * 1_000_000_000);
+            snapshot.end_ns = (number + 1) * 1_000_000_000;
+            (snapshot.counts.sent, snapshot.counts.in_flight) = (sent, number);
+            snapshot
+        };
+        let mut happened = Happened::default();
+        let agents = &mut happened.agents;
+        AgentRecord::add(agents, "one", record(1));
+        if number > 0 {
+            AgentRecord::add(agents, "joined", record(10));
+            // Another one of this name.
+            AgentRecord::add(agents, "joined", record(100));
+        }
+        let news = newsroom.interval(record(0), None, happened);
+        feed.news(&news).unwrap();
+    }
+    drop(feed);
+    let came: Vec<News> = std::iter::from_fn(|| inbox.wait()).collect();
+    let of = |news: &News| -> Vec<(String, u64, u64)> {
+        let agents = stretch(news).agents.iter();
+        let counts = agents.map(|one| (&one.agent, one.snapshot.counts));
+        counts
+            .map(|(agent, counts)| (agent.clone(), counts.sent, counts.in_flight))
+            .collect()
+    };
+    let own = |agent: &str, sent, in_flight| (agent.to_owned(), sent, in_flight);
+    assert_eq!(came.len(), 1);
+    assert_eq!(of(&came[0]), [own("one", 3, 2), own("joined", 220, 4)]);
 }
 
 #[test]
