@@ -3,6 +3,7 @@
 
 pub(crate) mod certificates;
 mod commands;
+mod exceptions;
 mod load;
 mod outputs;
 #[cfg(feature = "html")]

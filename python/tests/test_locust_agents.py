@@ -192,8 +192,13 @@ def test_failures_and_exceptions_of_all_agents_are_one_row(bus, server, tmp_path
     for name in ("web-1", "web-2"):
         bus.agent(name)
     write(tmp_path, FAILING)
-    ended = bus.run(2, headless(server, 4, 3, "--csv", "out"), tmp_path)
+    outputs = ["--csv", "out", "--out", "loadline=a.run"]
+    ended = bus.run(2, headless(server, 4, 3, *outputs), tmp_path)
     assert ended.code == 1, ended.err
+    [row] = report_of(tmp_path / "a.run")["summary"]["exceptions"]
+    assert (row["count"], row["kind"]) == (20, "KeyError")
+    assert 'File "locustfile.py", line' in row["trace"], row
+    assert row["parts"] == ["agent web-1", "agent web-2"]
     assert re.search(r"^20 +GET /: ValueError\('odd'\)", ended.err, re.M), ended.err
     rows = (tmp_path / "out_exceptions.csv").read_text().replace("\r", "")
     assert "\n20,'in a task'," in rows, rows

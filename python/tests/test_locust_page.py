@@ -36,13 +36,13 @@ class Page:
     """The API of a page."""
 
     def __init__(self, address):
-        self._address = address
+        self.address = address
 
     def ask(self, path, body=None):
         """The status and the JSON of an answer; with a body it is sent by POST."""
         data = None if body is None else json.dumps(body).encode()
         try:
-            with urllib.request.urlopen(self._address + path, data) as answer:
+            with urllib.request.urlopen(self.address + path, data) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as refused:
             return refused.code, json.load(refused)
@@ -136,6 +136,39 @@ def test_what_errors_and_failures_say_is_on_the_page(tmp_path):
         assert (lost["name"].split()[-1], lost["status"]) == ("lost", 404)
         assert (odd["name"].split()[-1], odd["status"], len(odd["body"])) == ("odd", 200, 60)
         assert (lost["is_rejected"], odd["is_rejected"]) == (False, True)
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.wait(SECONDS)
+
+
+RAISING = """
+    from locust import FastHttpUser, constant, task
+
+    class Visitor(FastHttpUser):
+        wait_time = constant(0.02)
+
+        @task
+        def buy(self):
+            self.client.get("/")
+            raise KeyError("no basket, token=hunter2")
+"""
+
+
+def raised(state):
+    """The exceptions that the page shows."""
+    return (state["page"] or {}).get("exceptions", [])
+
+
+def test_exceptions_of_tasks_are_on_the_page(tmp_path):
+    write(tmp_path, RAISING)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "1", "-t", "1h", "-H", server.url,
+             "--only-summary"], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        state = page.await_that(lambda state: sum(row["count"] for row in raised(state)) > 3)
+        [row] = state["page"]["exceptions"]
+        assert (row["kind"], row["message"]) == ("KeyError", "'no basket, token=****")
+        assert 'raise KeyError("no basket' in row["trace"].splitlines()[-1]
+        assert "hunter2" not in row["trace"]
         assert page.ask("api/v1/stop", {})[0] == 200
         process.wait(SECONDS)
 

@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from command_support import Ended, begin, run, write
+from command_support import Ended, Server, begin, report_of, run, write
 
 COUNTED = """
     import os
@@ -41,6 +41,39 @@ def test_the_sum_of_all_processes_is_exact(tmp_path):
     rows = (tmp_path / "out_exceptions.csv").read_text()
     assert "\n5,'in a task'," in rows.replace("\r", "")
     assert "process_0, process_1" in rows or "process_1, process_0" in rows
+
+
+RECORDED = """
+    from locust import HttpUser, task, constant
+    from locust.exception import StopUser
+
+    class Recorded(HttpUser):
+        wait_time = constant(0.01)
+        done = 0
+
+        @task
+        def one(self):
+            self.done += 1
+            if self.done > 3:
+                raise StopUser()
+            self.client.get("/")
+            raise KeyError(f"basket {self.done}")
+"""
+
+
+@pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
+def test_exceptions_of_all_processes_are_one_row_of_the_saved_run(tmp_path, processes):
+    write(tmp_path, RECORDED)
+    with Server() as server:
+        ended = run(tmp_path, "--headless", *processes, "-u", "4", "-r", "4", "-t", "3",
+                    "--only-summary", "-H", server.url, "--out", "loadline=a.run")
+    assert ended.code == 1, ended.err
+    [row] = report_of(tmp_path / "a.run")["summary"]["exceptions"]
+    assert (row["kind"], row["count"]) == ("KeyError", 12)
+    assert row["message"] == "'basket 1'"
+    assert row["trace"].splitlines()[-1] == '    raise KeyError(f"basket {self.done}")'
+    assert row.get("parts", []) == (
+        ["process 1 of 2", "process 2 of 2"] if processes else [])
 
 
 EVENTS = """

@@ -436,6 +436,48 @@ fn the_errors_of_a_script_of_k6_and_what_it_rejects_are_on_its_page() {
     running.end();
 }
 
+#[cfg(feature = "k6")]
+#[test]
+fn the_exceptions_of_a_script_of_k6_are_on_its_page_and_a_reader_opens_a_stack() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let script = format!(
+        "import http from 'k6/http';
+         export const options = {{ vus: 1, duration: '1h' }};
+         export default function () {{
+           http.get('{}');
+           throw new RangeError('no <basket>, token=hunter2');
+         }}",
+        url(&server, "delay=20ms"),
+    );
+    fs::write(folder.path().join("own.js"), script).unwrap();
+    let _beside_others = beside_others();
+    let mut k6 = command(&["--web=0", "k6", "run", "-q", "own.js"]);
+    k6.current_dir(folder.path());
+    let running = Running::of(k6, "The live page is at ");
+    let count = |state: &Value| state["page"]["exceptions"][0]["count"].as_u64();
+    let state = running.await_that(|state| count(state) > Some(3));
+    let rows = state["page"]["exceptions"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{rows:#?}");
+    assert_eq!(rows[0]["kind"], "RangeError");
+    assert_eq!(rows[0]["message"], "no <basket>, token=****");
+    let trace = rows[0]["trace"].as_str().unwrap();
+    assert!(trace.contains("own.js:5:"), "{trace}");
+    if let Some(mut tab) = Tab::open(&running.url) {
+        let stack = "[...document.querySelectorAll('table.bodies details')]
+            .find((one) => one.textContent.includes('RangeError: no <basket>'))";
+        tab.await_that(&format!("{stack} !== undefined"));
+        tab.value(&format!("{stack}.querySelector('summary').click()"));
+        tab.await_that(&format!("{stack}.querySelector('pre').offsetHeight > 0"));
+        let shown = tab.value(&format!("{stack}.querySelector('pre').textContent"));
+        assert_eq!(shown.as_str(), Some(trace));
+        assert_accessible(&mut tab, "the exceptions of a script");
+        assert_eq!(tab.errors, Vec::<String>::new());
+    }
+    running.command("stop", "");
+    running.end();
+}
+
 #[test]
 fn a_reader_opens_the_body_of_an_error_in_a_browser() {
     let server = serve();

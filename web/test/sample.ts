@@ -215,6 +215,18 @@ export function run(): RunPage {
         is_cut: false,
       },
     ],
+    exceptions: [
+      {
+        kind: "KeyError",
+        message: "'<id>'",
+        count: 1_200,
+        at: "2.000 s",
+        parts: "agent a, agent b",
+        trace: '  File "shop.py", line 12, in buy\n    pay(basket["id"])',
+      },
+      { kind: "", message: "stop it", count: 1, at: "4.000 s", parts: "", trace: "" },
+    ],
+    exceptions_left_out: "7 further exceptions with other stacks were only counted.",
     time_columns: ["mean", "p50", "p90", "p99", "max"],
     times: [
       {

@@ -72,6 +72,8 @@ pub(crate) struct Group {
     parts: Range<u32>,
     /// The workers of each.
     workers: Vec<Range<u32>>,
+    /// The name of each, as the begin of a sentence.
+    names: Vec<String>,
     grounds: Grounds,
     state: Mutex<State>,
 }
@@ -100,20 +102,21 @@ struct State {
 }
 
 impl Group {
-    /// Creates the group of these parts, which have these workers.
+    /// Creates the group of these parts, which have these workers and names.
     pub(crate) fn new(
         number: usize,
         parts: Range<u32>,
-        workers: Vec<Range<u32>>,
+        (workers, names): (Vec<Range<u32>>, Vec<String>),
         grounds: &Grounds,
     ) -> Self {
         let count = workers.len();
         let counted = GroupCounted::new(count, grounds.scenarios);
-        let reader = GroupReader::new(all(&workers), grounds.tallies.as_ref(), counted);
+        let reader = GroupReader::new(all(&workers), &names, grounds.tallies.as_ref(), counted);
         Group {
             number,
             parts,
             workers,
+            names,
             grounds: grounds.clone(),
             state: Mutex::new(State {
                 merger: None,
@@ -307,7 +310,8 @@ impl Group {
                 counted_before: counted.counted_before(own),
             });
         }
-        state.reader = GroupReader::new(workers, self.grounds.tallies.as_ref(), counted);
+        state.reader =
+            GroupReader::new(workers, &self.names, self.grounds.tallies.as_ref(), counted);
     }
 
     fn link<'a>(&self, links: &'a mut [Link], own: usize) -> &'a mut Link {

@@ -113,8 +113,10 @@ impl Link {
             course: None,
             late_ns: None,
         }));
+        let tallies = part.tallies.as_ref();
+        let tallies = tallies.map(|tallies| tallies.of_part(&part.name));
         let listener = Listener {
-            reports: ReportReader::new(part.workers.clone(), part.scenarios, part.tallies.clone()),
+            reports: ReportReader::new(part.workers.clone(), part.scenarios, tallies),
             part: part.clone(),
             state: Arc::clone(&state),
             inlet,

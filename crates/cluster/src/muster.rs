@@ -81,7 +81,8 @@ impl<'a> Muster<'a> {
             tallies: users.tallies.clone(),
             inlet: Arc::clone(&inlet),
         };
-        let groups = groups(&shares, machines.grouping, &grounds);
+        let names: Vec<String> = lines.iter().map(|line| line.name.clone()).collect();
+        let groups = groups((&shares, &names), machines.grouping, &grounds);
         let common = Common {
             plan,
             tallies,
@@ -226,12 +227,17 @@ pub(crate) struct Common<'a> {
     pub(crate) groups: &'a [Arc<Group>],
 }
 
-/// Creates the groups of parts with these workers.
-fn groups(parts: &[Range<u32>], grouping: Grouping, grounds: &Grounds) -> Vec<Arc<Group>> {
-    let groups = grouping.groups(parts.len()).into_iter().enumerate();
+/// Creates the groups of parts with these workers and names.
+fn groups(
+    (workers, names): (&[Range<u32>], &[String]),
+    grouping: Grouping,
+    grounds: &Grounds,
+) -> Vec<Arc<Group>> {
+    let groups = grouping.groups(workers.len()).into_iter().enumerate();
     let group = |(number, own): (usize, Range<u32>)| {
-        let workers = parts[own.start as usize..own.end as usize].to_vec();
-        Arc::new(Group::new(number, own, workers, grounds))
+        let parts = own.start as usize..own.end as usize;
+        let parts = (workers[parts.clone()].to_vec(), names[parts].to_vec());
+        Arc::new(Group::new(number, own, parts, grounds))
     };
     groups.map(group).collect()
 }

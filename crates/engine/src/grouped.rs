@@ -174,10 +174,16 @@ pub struct GroupReader {
 
 impl GroupReader {
     /// Creates the reader of a merger that begins with this account, for the group with these
-    /// workers; `tallies` is the codec of their tallies, if their scenarios count.
-    pub fn new(workers: Range<u32>, tallies: Option<&TallyCodec>, counted: GroupCounted) -> Self {
+    /// workers, whose parts have these names; `tallies` is the codec of their tallies, if their
+    /// scenarios count.
+    pub fn new(
+        workers: Range<u32>,
+        parts: &[String],
+        tallies: Option<&TallyCodec>,
+        counted: GroupCounted,
+    ) -> Self {
         let scenarios = counted.scenarios.len();
-        let tallies = tallies.map(TallyCodec::of_sealed);
+        let tallies = tallies.map(|tallies| tallies.of_sealed(parts));
         GroupReader {
             reports: ReportReader::new(workers, scenarios, tallies),
             counted,
@@ -255,12 +261,13 @@ impl GroupReports {
             return Err(ConveyError::Part(parts.len()));
         }
         let count = counted.scenarios.len();
-        let reader =
-            |part: &Range<u32>| ReportReader::new(part.clone(), count, Some(TallyCodec::sealing()));
+        let reader = |(number, part): (usize, &Range<u32>)| {
+            ReportReader::new(part.clone(), count, Some(TallyCodec::sealing(number)))
+        };
         let scenarios = counted.scenarios.into_iter();
         let scenarios = scenarios.map(|scenario| GroupScenario::new(parts, scenario));
         Ok(GroupReports {
-            readers: parts.iter().map(reader).collect(),
+            readers: parts.iter().enumerate().map(reader).collect(),
             scenarios: scenarios.collect::<Result<_, _>>()?,
             passed: counted.passed,
             passed_on: VecDeque::new(),

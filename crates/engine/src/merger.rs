@@ -9,7 +9,7 @@ use crate::pacer::Planned;
 use crate::received_changes::ReceivedChanges;
 use crate::report::{Done, Interval, Report};
 use crate::tally::AnyTally;
-use loadline_plan::Plan;
+use loadline_plan::{Plan, mask_response};
 use loadline_record::{Distribution, Snapshot, Unfinished};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -276,6 +276,8 @@ struct ScenarioMerger {
     dropped_total: u64,
     missed_total: u64,
     best_service: BestService,
+    /// The texts that are masked in exceptions.
+    secrets: Vec<String>,
 }
 
 impl ScenarioMerger {
@@ -296,6 +298,7 @@ impl ScenarioMerger {
             dropped_total: 0,
             missed_total: 0,
             best_service: BestService::new(plan),
+            secrets: plan.told_secrets(),
         }
     }
 
@@ -321,6 +324,8 @@ impl ScenarioMerger {
         merged.add_in_flight(interval.gone.in_flight);
         if let Some(tally) = &interval.tally {
             tally.add_to(&mut merged);
+            let exceptions = &mut merged.exceptions;
+            exceptions.map_texts(|text| mask_response(text, &self.secrets));
         }
         self.changes.receive(interval.changes);
         if let Some(planned) = &mut self.planned {

@@ -26,6 +26,12 @@ pub trait Tally: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     fn add_to(&self, snapshot: &mut Snapshot) {
         let _ = snapshot;
     }
+
+    /// Notes the name of the part of the run that has counted this, for what reports say of each
+    /// part. Called where another process's tally is received.
+    fn note_part(&mut self, part: &str) {
+        let _ = part;
+    }
 }
 
 /// A tally whose type only its creator and its readers know.
@@ -51,6 +57,7 @@ trait Erased: Any + Send + Sync {
     fn copy(&self) -> Box<dyn Erased>;
     fn merge(&mut self, other: Box<dyn Erased>);
     fn add_to(&self, snapshot: &mut Snapshot);
+    fn note_part(&mut self, part: &str);
     fn encode(&self) -> postcard::Result<Vec<u8>>;
     fn type_name(&self) -> &'static str;
 }
@@ -76,6 +83,10 @@ impl<T: Tally> Erased for T {
 
     fn add_to(&self, snapshot: &mut Snapshot) {
         Tally::add_to(self, snapshot);
+    }
+
+    fn note_part(&mut self, part: &str) {
+        Tally::note_part(self, part);
     }
 
     fn encode(&self) -> postcard::Result<Vec<u8>> {
@@ -138,10 +149,10 @@ impl fmt::Debug for AnyTally {
 /// A function that decodes a tally.
 type Decode = dyn Fn(&[u8]) -> Result<AnyTally, TallyError> + Send + Sync;
 
-/// Encoded tallies that are carried by a process that does not know their type. They are added up
-/// by the reader.
+/// Encoded tallies that are carried by a process that does not know their type, each with the
+/// number of its part in a group. They are added up by the reader.
 #[derive(Clone, Serialize, Deserialize)]
-struct Sealed(Vec<Vec<u8>>);
+struct Sealed(Vec<(usize, Vec<u8>)>);
 
 impl Tally for Sealed {
     fn merge(&mut self, other: Self) {
@@ -172,21 +183,35 @@ impl TallyCodec {
         }))
     }
 
-    /// Returns the codec of a process that only passes on tallies, whatever their type.
-    pub(crate) fn sealing() -> Self {
-        TallyCodec(Arc::new(|bytes| {
-            Ok(AnyTally::new(Sealed(vec![bytes.to_vec()])))
+    /// Returns the codec of the tallies that the part of this name sends.
+    #[must_use]
+    pub fn of_part(&self, part: &str) -> Self {
+        let (codec, part) = (self.clone(), part.to_owned());
+        TallyCodec(Arc::new(move |bytes| {
+            let AnyTally(mut tally) = codec.decode(bytes)?;
+            (*tally).note_part(&part);
+            Ok(AnyTally(tally))
         }))
     }
 
-    /// Returns the codec of what is passed on so: the sum of this codec's tallies.
-    pub(crate) fn of_sealed(&self) -> Self {
-        let each = self.clone();
+    /// Returns the codec of a process that only passes on the tallies of a part of its group,
+    /// whatever their type.
+    pub(crate) fn sealing(part: usize) -> Self {
+        TallyCodec(Arc::new(move |bytes| {
+            Ok(AnyTally::new(Sealed(vec![(part, bytes.to_vec())])))
+        }))
+    }
+
+    /// Returns the codec of what is passed on so: the sum of this codec's tallies. The parts of the
+    /// group have these names.
+    pub(crate) fn of_sealed(&self, parts: &[String]) -> Self {
+        let codecs: Vec<TallyCodec> = parts.iter().map(|part| self.of_part(part)).collect();
         TallyCodec(Arc::new(move |bytes| {
             let Sealed(sealed) = postcard::from_bytes(bytes)?;
             let mut sum = None;
-            for tally in &sealed {
-                AnyTally::add(&mut sum, Some(each.decode(tally)?));
+            for (part, tally) in &sealed {
+                let codec = codecs.get(*part).ok_or(TallyError::Unexpected)?;
+                AnyTally::add(&mut sum, Some(codec.decode(tally)?));
             }
             sum.ok_or(TallyError::Unexpected)
         }))
@@ -217,6 +242,10 @@ mod tests {
     impl Tally for Counted {
         fn merge(&mut self, other: Self) {
             self.0.extend(other.0);
+        }
+
+        fn note_part(&mut self, part: &str) {
+            self.0.push(part.len() as u32);
         }
     }
 
@@ -253,14 +282,26 @@ mod tests {
     #[test]
     fn tallies_add_up_behind_one_who_does_not_know_them() {
         let mut sum = None;
-        for part in [vec![1, 2], vec![3]] {
-            let bytes = AnyTally::new(Counted(part)).encode().expect("bytes");
-            let sealed = TallyCodec::sealing().decode(&bytes).expect("bytes");
+        for (part, counted) in [(1, vec![1, 2]), (0, vec![3])] {
+            let bytes = AnyTally::new(Counted(counted)).encode().expect("bytes");
+            let sealed = TallyCodec::sealing(part).decode(&bytes).expect("bytes");
             AnyTally::add(&mut sum, Some(sealed));
         }
         let bytes = sum.expect("a sum").encode().expect("bytes");
-        let came = TallyCodec::of::<Counted>().of_sealed().decode(&bytes);
-        assert_eq!(came.expect("a sum").get(), Some(&Counted(vec![1, 2, 3])));
+        let parts = ["1234567", "12345678"].map(str::to_owned);
+        let codec = TallyCodec::of::<Counted>();
+        let came = codec.of_sealed(&parts).decode(&bytes).expect("a sum");
+        assert_eq!(came.get(), Some(&Counted(vec![1, 2, 8, 3, 7])));
+        let refused = codec.of_sealed(&parts[..1]).decode(&bytes);
+        assert!(matches!(refused, Err(TallyError::Unexpected)));
+    }
+
+    #[test]
+    fn a_part_is_noted_where_its_tally_is_received() {
+        let sent = AnyTally::new(Counted(vec![1])).encode().expect("bytes");
+        let codec = TallyCodec::of::<Counted>().of_part("agent b");
+        let came = codec.decode(&sent).expect("its type");
+        assert_eq!(came.get(), Some(&Counted(vec![1, 7])));
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod comparison;
 mod distribution;
 mod doctor;
 mod error_response;
+mod exception;
 mod generator;
 mod load_change;
 mod metric;
@@ -53,6 +54,7 @@ pub use distribution::{
 };
 pub use doctor::{Doctor, MachineChange};
 pub use error_response::ErrorResponse;
+pub use exception::Exception;
 pub use generator::{Arrivals, Band, Generator, HostCounters, InFlight, Worker};
 pub use load_change::{LoadChange, LoadLevel};
 pub use metric::{CustomMetric, MetricKind};

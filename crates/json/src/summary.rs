@@ -1,8 +1,8 @@
 //! The summary of a whole run.
 
 use crate::{
-    Check, Counts, CustomMetric, Distribution, ErrorResponse, Generator, LoadChange, Named, Note,
-    Seconds, TracedRequest, Us, Validity, Watch,
+    Check, Counts, CustomMetric, Distribution, ErrorResponse, Exception, Generator, LoadChange,
+    Named, Note, Seconds, TracedRequest, Us, Validity, Watch,
 };
 use loadline_record::{ErrorKind, Transient};
 use schemars::JsonSchema;
@@ -90,6 +90,16 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<ErrorResponse>>"))]
     pub error_responses: Vec<ErrorResponse>,
+    /// Exceptions that nothing in a script handled, of iterations of k6 or tasks of a locustfile:
+    /// equal ones together, the earliest first, at most 20. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<Exception>>"))]
+    pub exceptions: Vec<Exception>,
+    /// The number of exceptions that are not among these for lack of room; absent if there are
+    /// none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub exceptions_left_out: Option<u64>,
     /// The requests by name, the name with the most requests first; absent if all have one name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(optional, as = "Option<Vec<Named>>"))]

@@ -203,6 +203,7 @@ fn starting(types: &mut SchemaGenerator) -> Value {
     let earlier = json!({ "type": "array", "items": of::<EarlierRun>(types) });
     let earlier = answer("The runs, the latest first.", kind, earlier);
     let compared = answer("The report.", kind, of::<Compared>(types));
+    let uncompared = answer("They can't be compared.", kind, of::<Problem>(types));
     let mut compose = with_body(
         command(
             "Returns the command line of a run, if it is one that can be run.",
@@ -256,7 +257,7 @@ fn starting(types: &mut SchemaGenerator) -> Value {
         "/api/v1/compare": { "get": {
             "summary": "Compares two saved runs of the folder.",
             "parameters": [run("base"), run("with")],
-            "responses": { "200": compared },
+            "responses": { "200": compared, "422": uncompared },
         } },
     });
     let absent = of::<Problem>(types);

@@ -69,8 +69,9 @@ impl Routes {
         };
         match (&request.method, is_command) {
             (&Method::POST, true) => self.command(path, request),
-            (_, true) => not_allowed("POST"),
             (&Method::GET | &Method::HEAD, false) => self.look(request, path),
+            (_, _) if path == "/api/v1/baseline" => not_allowed("GET, HEAD, POST"),
+            (_, true) => not_allowed("POST"),
             (_, false) => not_allowed("GET, HEAD"),
         }
     }
@@ -137,19 +138,21 @@ impl Routes {
 
     fn slow(&self, query: &str) -> Answer {
         let number = |name| starting::asked(query, name).parse::<f64>().ok();
-        let Some(seconds) = number("from_s").zip(number("to_s")) else {
+        // Without a bound it is that of all response times; one that is no number is refused.
+        let bound = |name, otherwise| match starting::given(query, name) {
+            None => Some(otherwise),
+            Some(text) => text.parse::<f64>().ok(),
+        };
+        let seconds = number("from_s").zip(number("to_s"));
+        let us = bound("from_us", 0.0).zip(bound("to_us", f64::INFINITY));
+        let Some((seconds, us)) = seconds.zip(us) else {
             return problem(
                 StatusCode::BAD_REQUEST,
-                "A part of the run has from_s and to_s, in seconds of the measured part.",
+                "A part of the run has from_s and to_s, in seconds of the measured part, and may \
+                 have from_us and to_us, in microseconds of response time.",
             );
         };
-        let cell = Cell {
-            seconds,
-            us: (
-                number("from_us").unwrap_or(0.0),
-                number("to_us").unwrap_or(f64::INFINITY),
-            ),
-        };
+        let cell = Cell { seconds, us };
         match self.watched.slow(cell) {
             Some(rows) => written(StatusCode::OK, &rows),
             None => problem(StatusCode::CONFLICT, "No run has begun."),
@@ -502,6 +505,7 @@ fn too_early() -> Answer {
 fn not_allowed(methods: &'static str) -> Answer {
     let message = match methods {
         "POST" => "Commands are sent by POST.",
+        "GET, HEAD, POST" => "This is read by GET, and chosen by POST.",
         _ => "This is only read: ask by GET.",
     };
     let answer = problem(StatusCode::METHOD_NOT_ALLOWED, message);

@@ -51,8 +51,9 @@ pub use charts::{FileChart, RunNumbers, RunPlots, ScatterPlots, SearchPlots, Stu
 pub use heatmap::{Heat, HeatCell, HeatColumn, Heatmap};
 pub use live::LivePage;
 pub use run::{
-    CheckRow, ErrorResponseRow, ErrorRow, Fact, Headline, MetricRow, NameGroup, NameRow, NoteRow,
-    Outcome, PercentileRow, Resource, RunPage, StatusRow, TimeRow, TimedFigure, Tone, ValidityText,
+    CheckRow, ErrorResponseRow, ErrorRow, ExceptionRow, Fact, Headline, MetricRow, NameGroup,
+    NameRow, NoteRow, Outcome, PercentileRow, Resource, RunPage, StatusRow, TimeRow, TimedFigure,
+    Tone, ValidityText,
 };
 pub use search::{AnswerKind, LoadLine, SearchAnswer, SearchPage, TrialEnd, TrialRow};
 pub use series::{RatioBar, SeriesPage, SeriesRun, SeriesVerdict, Table, TableRow};

@@ -53,6 +53,10 @@ pub struct RunPage {
     pub errors: Vec<ErrorRow>,
     /// Responses that report errors, each as an example of its status; empty if they were not kept.
     pub error_responses: Vec<ErrorResponseRow>,
+    /// Exceptions that nothing in a script handled.
+    pub exceptions: Vec<ExceptionRow>,
+    /// The sentence about exceptions that have no row; empty if there are none.
+    pub exceptions_left_out: String,
     /// The names of the columns of times, in the order of each row's cells.
     pub time_columns: Vec<String>,
     /// The times of the parts of an exchange.
@@ -288,6 +292,24 @@ pub struct ErrorResponseRow {
     pub body: String,
     /// True if the body was longer.
     pub is_cut: bool,
+}
+
+/// An exception that nothing in a script handled, as often as it occurred.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ExceptionRow {
+    /// The name of its class; empty if it has none.
+    pub kind: String,
+    /// The message of the first one.
+    pub message: String,
+    /// The number of times that it occurred.
+    pub count: u64,
+    /// The formatted instant from which on it occurred.
+    pub at: String,
+    /// The agents or processes in which it occurred; empty if there is one process alone.
+    pub parts: String,
+    /// The stack; may be empty.
+    pub trace: String,
 }
 
 /// The times of one part of the exchanges.

@@ -31,7 +31,7 @@ use self::metrics::CarriedMetrics;
 use self::series::CarriedSeries;
 use self::times::CarriedTimes;
 use self::traced::CarriedTraced;
-use crate::{Arrivals, Counts, ErrorKind, Failures, Snapshot, WorkerTimes, Workers};
+use crate::{Arrivals, Counts, ErrorKind, Exceptions, Failures, Snapshot, WorkerTimes, Workers};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +53,7 @@ pub struct CarriedSnapshot {
     metrics: CarriedMetrics,
     traced: CarriedTraced,
     error_responses: CarriedErrorResponses,
+    exceptions: Exceptions,
 }
 
 impl CarriedSnapshot {
@@ -77,6 +78,7 @@ impl CarriedSnapshot {
             metrics: CarriedMetrics::of(&snapshot.metrics, names),
             traced: CarriedTraced::of(&snapshot.traced, names),
             error_responses: CarriedErrorResponses::of(&snapshot.error_responses, names),
+            exceptions: snapshot.exceptions.clone(),
         }
     }
 
@@ -104,6 +106,7 @@ impl CarriedSnapshot {
             metrics: self.metrics.set(names)?,
             traced: self.traced.traced(names)?,
             error_responses: self.error_responses.responses(names)?,
+            exceptions: self.exceptions,
         })
     }
 }

@@ -166,6 +166,7 @@ fn without_distributions(interval: &Snapshot) -> Snapshot {
         metrics: interval.metrics.clone(),
         traced: interval.traced.clone(),
         error_responses: interval.error_responses.clone(),
+        exceptions: interval.exceptions.clone(),
         workers: workers
             .map(|(worker, times)| (*worker, bare(times)))
             .collect(),

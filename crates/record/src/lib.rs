@@ -45,6 +45,7 @@
 //!   scripts `saved/metrics.rs`
 //! - the slowest requests with their traces: `traced.rs`, `saved/traced.rs`
 //! - responses that report errors: `error_response.rs`, `saved/error_responses.rs`
+//! - exceptions of scripts: `exception.rs`
 //! - the beginning that figures leave out: `transient.rs`, `interval_archive.rs`
 //! - what is recorded of the generator and its machine: `worker_times.rs`, `arrivals.rs`,
 //!   `host_counters.rs`, `environment.rs`, `floor.rs`
@@ -65,6 +66,7 @@ mod distribution;
 mod environment;
 mod error;
 mod error_response;
+mod exception;
 mod exchange;
 mod floor;
 mod format;
@@ -107,6 +109,7 @@ pub use distribution::{DIGITS, Distribution, LONGEST_NS};
 pub use environment::{Environment, TcpSettings};
 pub use error::{DecodeError, Error, LineError};
 pub use error_response::{ErrorResponse, ErrorResponses, MOST_ERROR_RESPONSES};
+pub use exception::{Exception, Exceptions, Innermost, MOST_EXCEPTIONS};
 pub use exchange::{ErrorKind, Exchange, Outcome, Split};
 pub use floor::Floor;
 pub use format::{FORMAT_VERSION, counts_alike};

@@ -10,8 +10,8 @@ use self::bucket_counts::BucketCounts;
 use crate::error_response::ErrorRecorder;
 use crate::traced::TraceRecorder;
 use crate::{
-    Arrivals, Counts, ErrorKind, ErrorResponse, Exchange, Failures, Outcome, Snapshot, Split,
-    Times, Trace, TracedRequest, Workers,
+    Arrivals, Counts, ErrorKind, ErrorResponse, Exceptions, Exchange, Failures, Outcome, Snapshot,
+    Split, Times, Trace, TracedRequest, Workers,
 };
 use loadline_metrics::{
     CustomRecorder, Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable,
@@ -429,6 +429,8 @@ impl Recorder {
                 .unwrap_or_default(),
             traced: self.traced.take(|id| Some(self.series.as_ref()?.key(id))),
             error_responses: (self.error_responses).take(|id| Some(self.series.as_ref()?.key(id))),
+            // Scripts count them in their tallies.
+            exceptions: Exceptions::default(),
         };
         self.usual.fill_in(&mut snapshot.times);
         if self.model == Model::Closed {

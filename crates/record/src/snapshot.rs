@@ -3,7 +3,7 @@
 //! Snapshots add up in two ways, both without loss: [`Snapshot::merge`] with another worker's of
 //! the same interval, [`Snapshot::append`] with the next interval's.
 
-use crate::{Arrivals, Distribution, ErrorKind, ErrorResponses, Traced, Workers};
+use crate::{Arrivals, Distribution, ErrorKind, ErrorResponses, Exceptions, Traced, Workers};
 use loadline_metrics::{CustomMetrics, SeriesSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +40,8 @@ pub struct Snapshot {
     pub traced: Traced,
     /// Responses that report errors, if these are kept.
     pub error_responses: ErrorResponses,
+    /// The exceptions of a script that nothing in it handled.
+    pub exceptions: Exceptions,
 }
 
 /// The counts of an interval.
@@ -266,6 +268,7 @@ impl Snapshot {
         self.metrics.merge(&other.metrics);
         self.traced.merge(&other.traced);
         self.error_responses.merge(&other.error_responses);
+        self.exceptions.merge(&other.exceptions);
         for (&worker, times) in &other.workers {
             self.workers.entry(worker).or_default().add(times);
         }

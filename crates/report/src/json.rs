@@ -6,6 +6,7 @@
 mod comparison;
 mod distribution;
 mod error_responses;
+mod exceptions;
 mod generator;
 mod judgement;
 mod metrics;

@@ -38,6 +38,7 @@ mod comparison;
 mod confidence;
 mod csv;
 mod error_responses;
+mod exceptions;
 mod history;
 mod job;
 mod json;

@@ -19,7 +19,7 @@ pub(crate) use facts::of_machine as machine_facts;
 pub use series::series_page;
 pub use so_far::RunSoFar;
 
-use crate::{metrics, wording};
+use crate::{exceptions, metrics, wording};
 use by_name::ByName;
 use loadline_page::{
     Heat, Page, Resource, RunNumbers, RunPage, RunPlots, Spectrum, Timeline, Tone, Track,
@@ -114,6 +114,8 @@ fn page_with(
         statuses: tables::statuses(&summary.total),
         errors: tables::errors(summary),
         error_responses: tables::error_responses(summary),
+        exceptions: tables::exceptions(summary),
+        exceptions_left_out: exceptions::left_out(summary).unwrap_or_default(),
         time_columns: tables::time_columns(),
         times: tables::times(summary),
         time_notes: tables::time_notes(summary),

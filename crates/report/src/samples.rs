@@ -15,8 +15,9 @@ use loadline_record::watched::{
     Watched, WatchedHost, WatchedTree, Why,
 };
 use loadline_record::{
-    Dial, Ended, ErrorKind, ErrorResponse, ErrorResponses, Exchange, Outcome, Snapshot, Summary,
-    Trace, Traced, TracedRequest, Transient,
+    Dial, Ended, ErrorKind, ErrorResponse, ErrorResponses, Exception, Exceptions, Exchange,
+    Innermost, MOST_EXCEPTIONS, Outcome, Snapshot, Summary, Trace, Traced, TracedRequest,
+    Transient,
 };
 use loadline_verdict::{CheckResult, RunResult};
 use recording::{Dice, Run};
@@ -130,6 +131,32 @@ pub(crate) fn with_bodies() -> Summary {
             response(500, 50 * MS, "<h1>out of\nmemory</h1>"),
         ),
     ]);
+    summary
+}
+
+/// A run whose script raised exceptions, more than there was room for.
+pub(crate) fn with_exceptions() -> Summary {
+    let mut summary = named();
+    let mut exceptions = Exceptions::default();
+    let python = "  File \"shop.py\", line 12, in buy\n    pay(basket[\"id\"])";
+    let stack = "at pay (file:///shop.js:7:9)\nat default (file:///shop.js:3:3)";
+    let each = [
+        Exception::new("KeyError", "'id'", python, Innermost::Last),
+        Exception::new("TypeError", "no \u{1b}[31mbasket", stack, Innermost::First),
+        Exception::new("", "stop it", "", Innermost::First),
+    ];
+    for exception in each.iter().chain(&each[..2]).chain(&each[..1]) {
+        exceptions.record(exception.clone());
+    }
+    exceptions.note_part("agent b");
+    summary.total.exceptions = exceptions.begun_at(summary.total.start_ns + 20 * MS);
+    let mut others = Exceptions::default();
+    for line in 0..MOST_EXCEPTIONS {
+        let trace = format!("  File \"shop.py\", line {line}, in rare");
+        others.record(Exception::new("RareError", "", &trace, Innermost::Last));
+    }
+    let others = others.begun_at(summary.total.start_ns + 90 * MS);
+    summary.total.exceptions.merge(&others);
     summary
 }
 

@@ -3,8 +3,10 @@
 //! A run prints the most important results first (`first.rs`). The full report has sections from
 //! the question to the result: the target and the counts, response times with their histogram, the
 //! figures that a closed-loop tool would have shown (if they differ), the time spent, the watched
-//! usage, errors, checks, warnings. An empty section is left out.
+//! usage, errors, exceptions, checks,
+//! warnings. An empty section is left out.
 
+mod exceptions;
 mod files;
 mod first;
 mod floor;
@@ -158,6 +160,7 @@ pub fn text(run: &RunResult, options: &TextOptions) -> String {
         watch::lines(summary, canvas),
         floor::lines(summary, canvas),
         outcome::errors(summary, canvas),
+        exceptions::lines(summary, canvas),
         outcome::checks_of_run(run, canvas),
         outcome::validity(run, canvas),
         outcome::warnings(run, &options.percentiles, canvas),

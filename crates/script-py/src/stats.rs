@@ -3,6 +3,7 @@
 use crate::entry::{Entry, Row};
 use crate::figures::{Bucket, epoch};
 use crate::tally::{Pending, Sender};
+use loadline_record::{Exception, Innermost};
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -196,6 +197,13 @@ impl Stats {
     fn log_error(&self, method: &str, name: &str, error_key: Option<&Bound<'_, PyAny>>) {
         let _ = error_key;
         self.count_failure(Sender::Other, &self.find(method, name).row);
+    }
+
+    /// Counts an exception of a task for the record of the test: the name of its class, its
+    /// message, and its traceback.
+    fn log_exception(&self, kind: &str, message: &str, trace: &str) {
+        let exception = Exception::new(kind, message, trace.trim_end(), Innermost::Last);
+        self.pending.count_exception(exception);
     }
 
     /// Returns the statistics of a name and method, created if they are missing.

@@ -8,7 +8,7 @@ use crate::entry::Row;
 use crate::figures::{Bucket, Figures};
 use loadline_engine::Tally;
 use loadline_metrics::{CustomMetric, CustomMetrics, Key, MetricUnit, Rate, Trend, Values};
-use loadline_record::Snapshot;
+use loadline_record::{Exception, Exceptions, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::mem;
@@ -34,6 +34,8 @@ pub(crate) enum Sender {
 pub(crate) struct EntriesTally {
     /// The entries by method and by name.
     entries: BTreeMap<String, BTreeMap<String, EntryTally>>,
+    /// The exceptions of tasks.
+    exceptions: Exceptions,
 }
 
 /// What was counted of one method and name.
@@ -84,6 +86,7 @@ impl Tally for EntriesTally {
                 }
             }
         }
+        self.exceptions.merge(&other.exceptions);
     }
 
     fn add_to(&self, snapshot: &mut Snapshot) {
@@ -92,6 +95,12 @@ impl Tally for EntriesTally {
                 entry.samples.add_to(method, name, &mut snapshot.metrics);
             }
         }
+        let exceptions = self.exceptions.begun_at(snapshot.start_ns);
+        snapshot.exceptions.merge(&exceptions);
+    }
+
+    fn note_part(&mut self, part: &str) {
+        self.exceptions.note_part(part);
     }
 }
 
@@ -195,10 +204,18 @@ impl Pending {
         });
     }
 
+    /// Counts an exception of a task.
+    pub(crate) fn count_exception(&self, exception: Exception) {
+        if self.is_taken.load(Ordering::Relaxed) {
+            self.lock().exceptions.record(exception);
+        }
+    }
+
     /// Returns what was counted since the last call, if anything.
     pub(crate) fn take(&self) -> Option<EntriesTally> {
         let tally = mem::take(&mut *self.lock());
-        (!tally.entries.is_empty()).then_some(tally)
+        let is_empty = tally.entries.is_empty() && tally.exceptions.is_empty();
+        (!is_empty).then_some(tally)
     }
 
     fn change(&self, row: &Row, change: impl FnOnce(&mut EntryTally)) {

@@ -704,6 +704,36 @@ name?: string,
 tags?: { [key in string]: string }, };
 
 /**
+ * An exception that nothing in a script handled: all those of one class with one stack.
+ */
+export type Exception = { 
+/**
+ * The number of times that it occurred.
+ */
+count: number, 
+/**
+ * The name of its class, such as `KeyError`; absent if a value was thrown that has none.
+ */
+kind?: string, 
+/**
+ * The message of the first one, at most 1 024 bytes; secrets are masked.
+ */
+message: string, 
+/**
+ * The stack, at most 4 096 bytes; secrets are masked. Empty if there is none.
+ */
+trace: string, 
+/**
+ * The begin of the interval in which it first occurred, from the begin of the measured part.
+ */
+first_s: Seconds, 
+/**
+ * The agents or processes of the run in which it occurred, at most 20; absent if there is one
+ * process alone.
+ */
+parts?: Array<string>, };
+
+/**
  * Failures of one kind.
  */
 export type Failures = { 
@@ -2145,6 +2175,16 @@ errors: { [key in string]: Failures },
  * or if they were not kept: they are kept for the live page (`--web`), and of locustfiles.
  */
 error_responses?: Array<ErrorResponse>, 
+/**
+ * Exceptions that nothing in a script handled, of iterations of k6 or tasks of a locustfile:
+ * equal ones together, the earliest first, at most 20. Absent if there are none.
+ */
+exceptions?: Array<Exception>, 
+/**
+ * The number of exceptions that are not among these for lack of room; absent if there are
+ * none.
+ */
+exceptions_left_out?: number, 
 /**
  * The requests by name, the name with the most requests first; absent if all have one name.
  */

@@ -309,6 +309,35 @@ example: string,
 advice: string, };
 
 /**
+ * An exception that nothing in a script handled, as often as it occurred.
+ */
+export type ExceptionRow = { 
+/**
+ * The name of its class; empty if it has none.
+ */
+kind: string, 
+/**
+ * The message of the first one.
+ */
+message: string, 
+/**
+ * The number of times that it occurred.
+ */
+count: number, 
+/**
+ * The formatted instant from which on it occurred.
+ */
+at: string, 
+/**
+ * The agents or processes in which it occurred; empty if there is one process alone.
+ */
+parts: string, 
+/**
+ * The stack; may be empty.
+ */
+trace: string, };
+
+/**
  * A name with a text.
  */
 export type Fact = { 
@@ -667,6 +696,14 @@ errors: Array<ErrorRow>,
  * Responses that report errors, each as an example of its status; empty if they were not kept.
  */
 error_responses: Array<ErrorResponseRow>, 
+/**
+ * Exceptions that nothing in a script handled.
+ */
+exceptions: Array<ExceptionRow>, 
+/**
+ * The sentence about exceptions that have no row; empty if there are none.
+ */
+exceptions_left_out: string, 
 /**
  * The names of the columns of times, in the order of each row's cells.
  */

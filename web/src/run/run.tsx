@@ -4,6 +4,7 @@ import { Charts } from "../charts/charts";
 import type { RunPage } from "../generated/page";
 import { Added } from "./added";
 import { BesideBaseline } from "./against";
+import { Exceptions } from "./exceptions";
 import { Headlines } from "./headlines";
 import { Names } from "./names";
 import { Course } from "./notes";
@@ -73,6 +74,7 @@ export function RunBody({ page }: { page: RunPage }) {
         <Errors rows={page.errors} />
       </div>
       <ErrorResponses rows={page.error_responses} />
+      <Exceptions rows={page.exceptions} leftOut={page.exceptions_left_out} />
       <Added added={page.added} />
       <Resources page={page} />
       <section>

@@ -205,7 +205,7 @@ impl Group {
         let workers = members[0].start..members[members.len() - 1].end;
         Group {
             merger: GroupReports::new(&members, counted.clone()).expect("its group"),
-            reader: GroupReader::new(workers, None, counted),
+            reader: GroupReader::new(workers, &[], None, counted),
             members,
             parts: own,
             to_run: VecDeque::new(),
@@ -238,7 +238,7 @@ impl Group {
         let counted = GroupCounted::decode(&bytes).expect("an account");
         assert_eq!(&counted, self.reader.counted());
         self.merger = GroupReports::new(&self.members, counted.clone()).expect("its group");
-        self.reader = GroupReader::new(self.workers(), None, counted.clone());
+        self.reader = GroupReader::new(self.workers(), &[], None, counted.clone());
         for (number, part) in self.parts.iter_mut().enumerate() {
             part.kept.forget(counted.counted_before(number));
             part.to_merger = part.kept.again().expect("bytes").into();

@@ -3,7 +3,7 @@
 use crate::modules::store::Store;
 use crate::native::{Text, function, text_of};
 use crate::vu::Vu;
-use loadline_k6_modules::INTERNAL;
+use loadline_k6_modules::{INTERNAL, Secrets};
 use rquickjs::function::This;
 use rquickjs::{CaughtError, Ctx, Error, Exception, Function, IntoJs, Object, Value};
 
@@ -28,12 +28,74 @@ const STACK: &str = "(function (shown) {
 /// The name under which QuickJS's own getter is kept, hidden from scripts.
 const STACK_OF: &str = "stackOf";
 
+/// A value that a script threw, or with which it rejected a promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Thrown {
+    /// The name of an error; empty for any other value.
+    pub(crate) name: String,
+    /// The message of an error, or another value as text.
+    pub(crate) message: String,
+    /// The places in the files, the innermost first, a line for each.
+    pub(crate) frames: Vec<String>,
+}
+
+impl Thrown {
+    fn value(text: String) -> Thrown {
+        Thrown {
+            name: String::new(),
+            message: text,
+            frames: Vec::new(),
+        }
+    }
+
+    /// Returns the same of a promise whose rejection no code handles.
+    #[must_use]
+    pub(crate) fn in_promise(mut self) -> Thrown {
+        // Errors of Go have no name in this message.
+        if self.name == "GoError" && !self.message.is_empty() {
+            self.name.clear();
+        }
+        let first = match self.name.is_empty() {
+            true => &mut self.message,
+            false => &mut self.name,
+        };
+        first.insert_str(0, "Uncaught (in promise) ");
+        self
+    }
+
+    /// Returns the same with these secrets masked.
+    #[must_use]
+    pub(crate) fn hiding(self, secrets: &dyn Secrets) -> Thrown {
+        let hidden = |text: String| secrets.redacted(&text).unwrap_or(text);
+        Thrown {
+            name: self.name,
+            message: hidden(self.message),
+            frames: self.frames.into_iter().map(hidden).collect(),
+        }
+    }
+
+    /// Returns it as k6 logs it.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.name.clone();
+        if !self.name.is_empty() && !self.message.is_empty() {
+            text += ": ";
+        }
+        text += &self.message;
+        for frame in &self.frames {
+            text += "\n\tat ";
+            text += frame;
+        }
+        text
+    }
+}
+
 /// Installs k6's stacks for the errors of a realm.
 pub(crate) fn install_stacks<'js>(ctx: &Ctx<'js>, vu: &Vu) -> rquickjs::Result<()> {
     let shown = function(ctx, "shown", |call| {
         let (error, frames) = (call.arg(0), call.text(&call.arg(1))?);
         let error = error.into_object().ok_or(Error::Unknown)?;
-        let text = with_frames(&call.vu().program.store, &error, &frames) + "\n";
+        let error = with_frames(&call.vu().program.store, &error, &frames);
+        let text = error.text() + "\n";
         text.into_js(call.ctx)
     })?;
     let install: Function<'js> = loadline_k6_modules::evaluate(ctx, STACK)?;
@@ -53,31 +115,31 @@ fn frames_of(error: &Object<'_>) -> Option<String> {
     frames.map(|frames| frames.0)
 }
 
-/// Returns the text of a thrown error, with its stack.
-pub(crate) fn described(ctx: &Ctx<'_>, store: &Store, error: Error) -> String {
+/// Returns a thrown error, with its stack.
+pub(crate) fn caught(ctx: &Ctx<'_>, store: &Store, error: Error) -> Thrown {
     match CaughtError::from_error(ctx, error) {
-        CaughtError::Error(error) => error.to_string(),
+        CaughtError::Error(error) => Thrown::value(error.to_string()),
         CaughtError::Exception(exception) => of_exception(store, &exception),
         CaughtError::Value(value) => of_value(store, value),
     }
 }
 
-/// Returns the text of a value that was thrown, or with which a promise was rejected.
-pub(crate) fn of_value(store: &Store, value: Value<'_>) -> String {
+/// Returns a value that was thrown, or with which a promise was rejected.
+pub(crate) fn of_value(store: &Store, value: Value<'_>) -> Thrown {
     let object = value.as_object().cloned();
     match object.and_then(Exception::from_object) {
         Some(exception) => of_exception(store, &exception),
-        None => text_of(&value).unwrap_or_else(|_| "an unknown error".to_owned()),
+        None => Thrown::value(text_of(&value).unwrap_or_else(|_| "an unknown error".to_owned())),
     }
 }
 
-fn of_exception(store: &Store, exception: &Exception<'_>) -> String {
+fn of_exception(store: &Store, exception: &Exception<'_>) -> Thrown {
     let frames = frames_of(exception.as_object());
     with_frames(store, exception.as_object(), &frames.unwrap_or_default())
 }
 
-/// Returns the text of an error, with these frames of QuickJS.
-fn with_frames(store: &Store, error: &Object<'_>, frames: &str) -> String {
+/// Returns an error, with these frames of QuickJS.
+fn with_frames(store: &Store, error: &Object<'_>, frames: &str) -> Thrown {
     let text = |name: &str| error.get::<_, Text>(name).ok().map(|text| text.0);
     let name = text("name").unwrap_or_else(|| "Error".to_owned());
     let message = text("message").unwrap_or_default();
@@ -85,17 +147,12 @@ fn with_frames(store: &Store, error: &Object<'_>, frames: &str) -> String {
         true => missing_member(store, frames).unwrap_or(message),
         false => message,
     };
-    let mut text = match message.is_empty() {
-        true => name,
-        false => format!("{name}: {message}"),
-    };
-    for frame in own(frames) {
-        if let Some(frame) = frame_of(store, frame) {
-            text += "\n\tat ";
-            text += &frame;
-        }
+    let frames = own(frames).filter_map(|frame| frame_of(store, frame));
+    Thrown {
+        name,
+        message,
+        frames: frames.collect(),
     }
-    text
 }
 
 /// QuickJS's message for a call of a value that is not a function, whatever its name.

@@ -2,7 +2,7 @@
 //! after the other.
 
 use crate::event_loop::{drain, settle};
-use crate::exception::described;
+use crate::exception::caught;
 use crate::program::Failure;
 use crate::realm::{inside, thrown};
 use crate::run::{Level, RunState, Scenario, Stage, StageKind, Summary};
@@ -268,27 +268,32 @@ fn iterate<'js>(
     conclude(vu, state, scenario, began.elapsed());
 }
 
-/// Logs an exception of an iteration, or a rejection that no code handled.
+/// Logs and counts an exception of an iteration, or a rejection that no code handled.
 fn tell_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Result<()>) {
-    let text = called
+    let thrown = called
         .err()
-        .map(|error| described(ctx, &vu.program.store, error));
+        .map(|error| caught(ctx, &vu.program.store, error));
     if vu.control.is_cancelled() {
         return;
     }
-    let rejected = vu.take_rejection();
+    let (has_thrown, rejected) = (thrown.is_some(), vu.take_rejected());
+    let Some(thrown) = thrown.or(rejected) else {
+        return;
+    };
     let fields = [
         ("executor", scenario.executor.as_str()),
         ("scenario", scenario.name.as_str()),
         ("source", "stacktrace"),
     ];
-    match (text, rejected) {
-        (Some(text), _) => vu.program.log(Level::Error, &format!("{text}\n"), &fields),
-        (None, Some(text)) => vu
-            .program
-            .log(Level::Error, &format!("{text}\n"), &fields[..2]),
-        (None, None) => {}
-    }
+    let fields = if has_thrown {
+        &fields[..]
+    } else {
+        &fields[..2]
+    };
+    let text = format!("{}\n", thrown.text());
+    vu.program.log(Level::Error, &text, fields);
+    let secrets = &*vu.program.secrets;
+    vu.worker.count_exception(&thrown.hiding(secrets));
 }
 
 /// Records how late an iteration began, unless it was cancelled.

@@ -5,7 +5,7 @@
 
 use crate::api::{self, globals::go_json};
 use crate::event_loop::{drain, settle};
-use crate::exception::{described, of_value};
+use crate::exception::{caught, of_value};
 use crate::fiber::{self, Fiber, SCRIPT_STACK_BYTES};
 use crate::memory::{grow_heap, usual_limit_bytes};
 use crate::modules::linking::{namespace, never_settled};
@@ -105,7 +105,7 @@ pub(crate) fn runtime(vu: &Rc<Vu>) -> rquickjs::Result<Runtime> {
             let (key, vu) = (key(&promise), Vu::of(&ctx));
             match is_handled {
                 true => vu.forgive(key),
-                false => vu.reject(key, &of_value(&vu.program.store, reason)),
+                false => vu.reject(key, of_value(&vu.program.store, reason)),
             }
         },
     )));
@@ -157,7 +157,7 @@ fn link<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> rquickjs::Result<Object<'js>> {
 
 /// Returns the failure for an error after which a script can't continue.
 pub(crate) fn thrown(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> Failure {
-    let text = described(ctx, &vu.program.store, error);
+    let text = caught(ctx, &vu.program.store, error).text();
     match (vu.aborted(), vu.refusal()) {
         (Some(message), _) => Failure::Aborted(message),
         (None, Some(sentence)) if vu.is_init() => Failure::NotLoaded(sentence),

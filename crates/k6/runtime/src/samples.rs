@@ -1,5 +1,6 @@
 //! Samples of the users of a worker, and their tags.
 
+use crate::exception::Thrown;
 use crate::http::fields::Fields;
 use crate::http::target::Targets;
 use crate::outputs;
@@ -10,7 +11,7 @@ use crate::shared::runtime::Shared;
 use crate::vu::Activity;
 use loadline_engine::{Tally, TallyCodec};
 use loadline_k6_metrics::{Metric, MetricId, Portion, Recorder, RecorderSetup, Tags};
-use loadline_record::Snapshot;
+use loadline_record::{Exception, Exceptions, Innermost, Snapshot};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -27,6 +28,8 @@ pub struct Measured {
     /// The measurements.
     pub portion: Portion,
     users: UserCounts,
+    /// The exceptions of iterations.
+    exceptions: Exceptions,
     news: Option<Box<News>>,
     /// The metrics of the script in the process that measured, if that runs a part of the test.
     metrics: Vec<Metric>,
@@ -78,13 +81,15 @@ impl Measured {
     /// and no user was active.
     pub(crate) fn of(worker: &Worker, run: &RunState) -> Option<Self> {
         let portion = worker.record(Recorder::take);
+        let exceptions = worker.exceptions.take();
         let users = UserCounts::of(run);
         let news = News::take(run);
         let is_part = run.part().is_some();
-        let is_empty = users.sum().0 == 0 && portion.is_empty();
+        let is_empty = users.sum().0 == 0 && portion.is_empty() && exceptions.is_empty();
         (is_part || !is_empty).then(|| Measured {
             portion,
             users,
+            exceptions,
             news,
             metrics: match is_part {
                 true => run.recording.registry.of_scripts(),
@@ -133,6 +138,7 @@ impl Tally for Measured {
     fn merge(&mut self, other: Self) {
         self.portion.merge(other.portion);
         self.users.merge(other.users);
+        self.exceptions.merge(&other.exceptions);
         match (&mut self.news, other.news) {
             (Some(own), Some(other)) => own.merge(*other),
             (own, other) => *own = own.take().or(other),
@@ -144,12 +150,20 @@ impl Tally for Measured {
         outputs::add(&self.portion, &self.setup, is_window, &mut snapshot.metrics);
         let (active, ready) = self.users.sum();
         outputs::add_users((active, ready, self.users.at_ns), &mut snapshot.metrics);
+        let exceptions = self.exceptions.begun_at(snapshot.start_ns);
+        snapshot.exceptions.merge(&exceptions);
+    }
+
+    fn note_part(&mut self, part: &str) {
+        self.exceptions.note_part(part);
     }
 }
 
 /// What the users of a worker share.
 pub(crate) struct Worker {
     recorder: RefCell<Recorder>,
+    /// The exceptions of iterations since the last tally.
+    exceptions: RefCell<Exceptions>,
     /// The runtime of its users, where they share one.
     pub(crate) shared: OnceCell<Rc<Shared>>,
     /// The targets of the users' requests.
@@ -163,6 +177,7 @@ impl Worker {
     pub(crate) fn new(setup: Arc<RecorderSetup>) -> Rc<Self> {
         Rc::new(Worker {
             recorder: RefCell::new(Recorder::new(setup)),
+            exceptions: RefCell::default(),
             shared: OnceCell::new(),
             targets: Targets::default(),
             usual_fields: OnceCell::new(),
@@ -211,6 +226,16 @@ impl Worker {
                 recorder.add(*metric, *value, at_ns, tags);
             }
         });
+    }
+
+    /// Counts an exception of an iteration.
+    pub(crate) fn count_exception(&self, thrown: &Thrown) {
+        let frames: Vec<String> = (thrown.frames.iter())
+            .map(|frame| format!("at {frame}"))
+            .collect();
+        let frames = frames.join("\n");
+        let exception = Exception::new(&thrown.name, &thrown.message, &frames, Innermost::First);
+        self.exceptions.borrow_mut().record(exception);
     }
 
     /// What was recorded since the last call, if anything.

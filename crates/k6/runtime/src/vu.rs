@@ -3,6 +3,7 @@
 //! There is one on each fiber. Native functions find theirs through the fiber that runs, so that
 //! modules are plain functions without state.
 
+use crate::exception::Thrown;
 use crate::fiber::{self, Cancelled, Control};
 use crate::http::lazy::Responses;
 use crate::http::state::HttpState;
@@ -57,7 +58,7 @@ pub(crate) struct Vu {
     /// The state of `Math.random()`, if the script has seeded it.
     pub(crate) random: Cell<Option<u32>>,
     /// Rejected promises that no code has handled yet, with the texts of their reasons.
-    rejected: RefCell<Vec<(u64, String)>>,
+    rejected: RefCell<Vec<(u64, Thrown)>>,
     /// The tags that all samples have in common, until they change.
     common: RefCell<Option<Rc<CommonTags>>>,
     /// The modules that the user is loading.
@@ -328,12 +329,10 @@ impl Vu {
         Some(f64::from(next ^ (next >> 14)) / 4_294_967_296.0)
     }
 
-    /// Notes a rejected promise that no code has handled yet, with the text of its reason.
-    pub(crate) fn reject(&self, promise: u64, text: &str) {
-        // Errors of Go have no name in this message.
-        let text = text.strip_prefix("GoError: ").unwrap_or(text);
-        let text = format!("Uncaught (in promise) {text}");
-        self.rejected.borrow_mut().push((promise, text));
+    /// Notes a rejected promise that no code has handled yet, with its reason.
+    pub(crate) fn reject(&self, promise: u64, reason: Thrown) {
+        let reason = reason.in_promise();
+        self.rejected.borrow_mut().push((promise, reason));
     }
 
     /// Forgets a rejected promise, because code has handled it.
@@ -348,9 +347,15 @@ impl Vu {
         !self.rejected.borrow().is_empty()
     }
 
+    /// Takes the reason of the first rejected promise that no code has handled, as text, and
+    /// forgets the others.
+    pub(crate) fn take_rejection(&self) -> Option<String> {
+        self.take_rejected().map(|reason| reason.text())
+    }
+
     /// Takes the reason of the first rejected promise that no code has handled, and forgets the
     /// others.
-    pub(crate) fn take_rejection(&self) -> Option<String> {
+    pub(crate) fn take_rejected(&self) -> Option<Thrown> {
         let mut rejected = self.rejected.borrow_mut();
         let first = (!rejected.is_empty()).then(|| rejected.swap_remove(0).1);
         rejected.clear();

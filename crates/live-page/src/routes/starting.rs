@@ -126,11 +126,14 @@ fn report_of(starting: &Starting, name: &str) -> Answer {
 /// Returns a value of a query, in which a space may be a plus, as forms write it; empty if it is
 /// not there.
 pub(super) fn asked(query: &str, name: &str) -> String {
+    given(query, name).unwrap_or_default()
+}
+
+/// Returns the value of a name in a query; `None` if it does not have the name.
+pub(super) fn given(query: &str, name: &str) -> Option<String> {
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let found = pairs.find(|(key, _)| *key == name);
-    found.map_or_else(String::new, |(_, value)| {
-        decoded(&value.replace('+', " ")).into_owned()
-    })
+    let (_, value) = pairs.find(|(key, _)| *key == name)?;
+    Some(decoded(&value.replace('+', " ")).into_owned())
 }
 
 /// Decodes `%20` and the like; what is no such escape stays.

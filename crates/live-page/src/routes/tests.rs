@@ -90,6 +90,9 @@ fn changes_are_made_by_post_and_nothing_else_is() {
     }
     let answer = ask(Method::POST, "/api/v1/state", "");
     assert_eq!(answer.fields[ALLOW], "GET, HEAD");
+    let answer = ask(Method::PUT, "/api/v1/baseline", "");
+    assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(answer.fields[ALLOW], "GET, HEAD, POST");
     assert_eq!(told(Method::GET, "/nowhere", "").0, 404);
 }
 
@@ -167,6 +170,12 @@ fn what_needs_a_run_or_a_folder_says_so() {
     assert_eq!(told(Method::GET, "/api/v1/slow", "").0, 400);
     let cell = "/api/v1/slow?from_s=0&to_s=1&from_us=0&to_us=1e6";
     assert_eq!(told(Method::GET, cell, "").0, 409);
+    let all_times = "/api/v1/slow?from_s=0&to_s=1";
+    assert_eq!(told(Method::GET, all_times, "").0, 409);
+    for none in ["from_us=slow", "to_us="] {
+        let cell = format!("{all_times}&{none}");
+        assert_eq!(told(Method::GET, &cell, "").0, 400, "{cell}");
+    }
     assert_eq!(told(Method::GET, "/api/v1/baseline", "").0, 404);
     assert_eq!(told(Method::GET, "/report.html", "").0, 409);
     let (status, message) = told(Method::POST, "/api/v1/baseline", r#"{"name": "a.run"}"#);

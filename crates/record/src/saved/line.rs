@@ -14,9 +14,9 @@ use crate::error::LineError;
 use crate::format::FORMAT_VERSION;
 use crate::watched::Watched;
 use crate::{
-    AgentBegin, Ages, Arrivals, Counts, DeclaredCheck, Distribution, Ended, ErrorKind, Failures,
-    HostCounters, LoadChange, Note, OddAgent, Snapshot, SparseDistribution, Summary, Transient,
-    Unfinished, WorkerTimes,
+    AgentBegin, Ages, Arrivals, Counts, DeclaredCheck, Distribution, Ended, ErrorKind, Exceptions,
+    Failures, HostCounters, LoadChange, Note, OddAgent, Snapshot, SparseDistribution, Summary,
+    Transient, Unfinished, WorkerTimes,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +50,8 @@ pub(crate) struct StoredSnapshot {
     traced: Vec<StoredTraced>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     error_responses: Vec<StoredErrorResponse>,
+    #[serde(default, skip_serializing_if = "Exceptions::is_empty")]
+    exceptions: Exceptions,
 }
 
 /// Reads failures by kind. Unknown kinds are counted together; their example is a fixed text, since
@@ -154,6 +156,7 @@ impl StoredSnapshot {
             metrics: StoredMetrics::encode_next(&snapshot.metrics, encoder.trends()),
             traced: StoredTraced::encode_all(&snapshot.traced),
             error_responses: StoredErrorResponse::encode_all(&snapshot.error_responses),
+            exceptions: snapshot.exceptions.clone(),
         }
     }
 
@@ -198,6 +201,7 @@ impl StoredSnapshot {
             metrics: self.metrics.decode()?,
             traced: StoredTraced::decode_all(&self.traced)?,
             error_responses: StoredErrorResponse::decode_all(&self.error_responses)?,
+            exceptions: self.exceptions.clone(),
             ..Snapshot::default()
         };
         for (&worker, stored) in &self.workers {

@@ -69,6 +69,7 @@ pub(crate) fn runs() -> Vec<(&'static str, Summary)> {
         ("split", split()),
         ("traced", samples::traced()),
         ("with_bodies", samples::with_bodies()),
+        ("with_exceptions", samples::with_exceptions()),
     ]
 }
 

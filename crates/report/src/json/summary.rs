@@ -2,7 +2,9 @@
 
 use super::distribution::{distribution, response, service};
 use super::judgement::{check, validity};
-use super::{error_responses, generator, metrics, names, run::counts, traced, us, watch};
+use super::{
+    error_responses, exceptions, generator, metrics, names, run::counts, traced, us, watch,
+};
 use crate::closed_loop::{ClosedLoop, Difference};
 use crate::{PERCENTILES, split};
 use loadline_findings::statistic_name;
@@ -51,6 +53,8 @@ pub(super) fn summary(run: &RunResult) -> json::Summary {
         statuses: total.statuses.clone(),
         errors: errors.collect(),
         error_responses: error_responses::error_responses(summary),
+        exceptions: exceptions::exceptions(summary),
+        exceptions_left_out: Some(total.exceptions.others()).filter(|others| *others > 0),
         names: names::names(summary),
         metrics: metrics::metrics(summary),
         metric_values_left_out: Some(summary.total.metrics.left_out())

@@ -4,16 +4,16 @@ use crate::closed_loop::ClosedLoop;
 use crate::confidence::ConfidenceInterval;
 use crate::error_responses::{self, Example};
 use crate::{
-    PERCENTILES, affected, layout, metrics, names, percentiles as samples, quantity, text,
-    undecided,
+    PERCENTILES, affected, exceptions, layout, metrics, names, percentiles as samples, quantity,
+    text, undecided,
 };
 use loadline_findings::failure_advice;
 use loadline_page::{
-    CheckRow, ErrorResponseRow, ErrorRow, Fact, MetricRow, Outcome, PercentileRow, StatusRow,
-    TimeRow, TimedFigure,
+    CheckRow, ErrorResponseRow, ErrorRow, ExceptionRow, Fact, MetricRow, Outcome, PercentileRow,
+    StatusRow, TimeRow, TimedFigure,
 };
 use loadline_plan::Statistic;
-use loadline_record::{Bounded, Censored, Model, Snapshot, Summary};
+use loadline_record::{Bounded, Censored, Exception, Model, Snapshot, Summary};
 use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult};
 use std::cmp::Reverse;
@@ -158,6 +158,19 @@ pub(super) fn error_responses(summary: &Summary) -> Vec<ErrorResponseRow> {
         .into_iter()
         .map(row)
         .collect()
+}
+
+/// Exceptions that nothing in a script handled, the earliest first.
+pub(super) fn exceptions(summary: &Summary) -> Vec<ExceptionRow> {
+    let row = |exception: &Exception| ExceptionRow {
+        kind: exception.kind.clone(),
+        message: exception.message.clone(),
+        count: exception.count,
+        at: units::time(exceptions::after_ns(exception, summary) as f64),
+        parts: exceptions::parts(exception),
+        trace: exception.trace.clone(),
+    };
+    summary.total.exceptions.iter().map(row).collect()
 }
 
 /// Returns the rows of the time spent.

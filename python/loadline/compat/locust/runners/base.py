@@ -74,7 +74,12 @@ class Runner:
             self.stats.reset_all()
 
     def _on_user_error(self, exception=None, tb=None, **_kwargs):
-        self.log_exception("local", str(exception), "".join(traceback.format_tb(tb)))
+        formatted_tb = self._formatted(tb)
+        self.log_exception("local", str(exception), formatted_tb)
+        self.stats.native.log_exception(type(exception).__name__, str(exception), formatted_tb)
+
+    def _formatted(self, tb):
+        return "".join(traceback.format_tb(tb))
 
     def log_exception(self, node_id, msg, formatted_tb):
         """Count an exception of a task; equal tracebacks are one row."""

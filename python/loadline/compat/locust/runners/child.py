@@ -255,10 +255,15 @@ class WorkerRunner(DistributedRunner):
 
     def log_exception(self, node_id, msg, formatted_tb):
         """Tell the coordinator of an exception of a task."""
-        if self.own_folder:
-            formatted_tb = formatted_tb.replace(self.own_folder + os.sep, "")
+        formatted_tb = self._without_own_folder(formatted_tb)
         super().log_exception(node_id, msg, formatted_tb)
         self._send("exception", {"msg": msg, "traceback": formatted_tb})
+
+    def _formatted(self, tb):
+        return self._without_own_folder(super()._formatted(tb))
+
+    def _without_own_folder(self, text):
+        return text.replace(self.own_folder + os.sep, "") if self.own_folder else text
 
     def end_test(self, why):
         """A user wants the test to end: that is the coordinator's to do."""
