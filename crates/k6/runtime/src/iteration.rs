@@ -269,6 +269,8 @@ fn iterate<'js>(
 }
 
 /// Logs and counts an exception of an iteration, or a rejection that no code handled.
+// Within its caller the stack of each user would have its frame while the script runs.
+#[inline(never)]
 fn tell_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Result<()>) {
     let thrown = called
         .err()
