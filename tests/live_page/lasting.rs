@@ -59,7 +59,7 @@ fn a_tab_that_watched_two_thousand_names_for_an_hour_is_small_and_quick() {
             let bytes = tab.memory_bytes();
             let objects = tab.metric("JSHeapUsedSize");
             eprintln!(
-                "after {minute} min: {} MB, {:.1} of them objects; scripts take {:.0} ms of a second",
+                "after {minute} min: {} MB, {:.1} of them objects; scripts take {:.0} ms a second",
                 bytes / 1_000_000,
                 objects / 1e6,
                 scripting[scripting.len() - 1] * 1e3
