@@ -47,7 +47,8 @@ pub struct Card {
     /// their target.
     #[serde(default)]
     pub watches: Vec<String>,
-    /// The run of which it has a part, if it has one, or [`MEASURING`].
+    /// The run of which it has a part, if it has one, or `floor` while it measures the floor of its
+    /// machine.
     pub busy_with: Option<String>,
 }
 
