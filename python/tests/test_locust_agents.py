@@ -270,7 +270,9 @@ def test_an_agent_that_comes_later_gets_its_share_of_the_users(bus, server, tmp_
     for name in ("web-1", "web-2"):
         bus.agent(name)
     write(tmp_path, STEADY)
-    process = bus.begin(2, headless(server, 6, 12, "--csv", "out"), tmp_path, ["--elastic"])
+    # Without a timeout, a user that is stopped leaves the request that it is in.
+    options = headless(server, 6, 12, "--csv", "out", "--stop-timeout", "5")
+    process = bus.begin(2, options, tmp_path, ["--elastic"])
     time.sleep(4)
     late = bus.agent("web-3")
     ended = Ended(process, 60)

@@ -119,7 +119,12 @@ def test_events_in_their_order(tmp_path):
                                           (signal.SIGINT, None)])
 def test_a_signal_ends_the_test_in_order(tmp_path, number, line):
     write(tmp_path, EVENTS)
-    process = begin(["--headless"], tmp_path)
+    # Whoever runs the tests may ignore hangups, and so would what they start.
+    earlier = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        process = begin(["--headless"], tmp_path)
+    finally:
+        signal.signal(signal.SIGHUP, earlier)
     while process.stdout.readline().strip() != "spawning_complete":
         pass
     time.sleep(0.2)
