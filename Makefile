@@ -118,10 +118,10 @@ packages:
 		scripts/package $(PACKAGE) $(STATIC) $(PACKAGES)
 
 # After many changes, other functions are called: this finds them anew.
-order: compiler $(PAGE)
+order: build
 	@scripts/need nm=binutils python3=python3
 	$(STATIC_COMMAND) -C strip=debuginfo
-	scripts/order $(STATIC) >$(ORDER).new
+	scripts/order $(STATIC) $(TARGET)/release/loadline >$(ORDER).new
 	mv $(ORDER).new $(ORDER)
 
 # Links it once more, for the systems of 2018 and later.
