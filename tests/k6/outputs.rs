@@ -357,3 +357,63 @@ fn assert_around(summary: &Value) {
         "{checks:?}"
     );
 }
+
+/// Tests that do not end well, with k6's exit code, that of `loadline report`, and its reason.
+const ENDS: [(&str, &str, i32, i32, &str); 5] = [
+    (
+        "thresholds: { checks: [{ threshold: 'rate>0.9', abortOnFail: true }] }, duration: '1m'",
+        "check(null, { no: () => false }); sleep(0.05);",
+        99,
+        1,
+        "aborted: checks: rate>0.9 failed (abortOnFail)",
+    ),
+    (
+        "duration: '1m'",
+        "sleep(0.05); if (__ITER > 3) exec.test.abort('enough');",
+        108,
+        2,
+        "test aborted: enough",
+    ),
+    (
+        "iterations: 8",
+        "exec.test.fail('bad');",
+        110,
+        1,
+        "exec.test.fail(): value==0 (1)",
+    ),
+    (
+        "iterations: 8",
+        "} export function teardown() { throw new Error('torn');",
+        107,
+        2,
+        "Error: torn",
+    ),
+    ("iterations: 8", "", 0, 0, ""),
+];
+
+#[test]
+fn the_report_of_a_saved_run_ends_as_its_test_did() {
+    let server = serve();
+    let base = format!("BASE=http://{}", server.addr());
+    for (options, body, theirs, ours, reason) in ENDS {
+        let script = format!(
+            "import http from 'k6/http';
+             import exec from 'k6/execution';
+             import {{ check, sleep }} from 'k6';
+             export const options = {{ vus: 2, {options} }};
+             export default function () {{ http.get(__ENV.BASE); {body} }}"
+        );
+        let scripts = Scripts::new(&[("end.js", &script)]);
+        for processes in [&[][..], &["--processes", "2"]] {
+            let words = ["--out", "loadline=a.run", "-e", &base, "end.js"];
+            let said = scripts.say(&[&["run"], processes, &words[..]].concat());
+            assert_eq!(said.code, Some(theirs), "{reason}: {}", said.stderr);
+            let run = scripts.path().join("a.run");
+            let reported = command(&["report", text(&run)]).output().unwrap();
+            let stderr = String::from_utf8_lossy(&reported.stderr);
+            assert_eq!(reported.status.code(), Some(ours), "{reason}: {stderr}");
+            assert!(stderr.contains(reason), "{reason}: {stderr}");
+        }
+    }
+    server.stop();
+}

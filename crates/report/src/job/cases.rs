@@ -217,7 +217,10 @@ fn aborted(run: &RunResult) -> Option<Case> {
     let Ended::Aborted(check) = &run.summary.ended else {
         return None;
     };
-    let name = format!("--abort-on {check}");
+    let name = match run.summary.aborts_on(check) {
+        true => format!("--abort-on {check}"),
+        false => format!("abortOnFail {check}"),
+    };
     let case = Case::new(Suite::Checks, name, Outcome::Failed, String::new());
     let found = format!("The run was ended early, because {check} failed.");
     Some(case.told(&found, "Solve that first, or ask for less load."))
