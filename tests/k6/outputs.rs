@@ -417,3 +417,56 @@ fn the_report_of_a_saved_run_ends_as_its_test_did() {
     }
     server.stop();
 }
+
+/// Users that become more, with a pause in each iteration.
+const RISING: &str = "
+    import http from 'k6/http';
+    import { sleep } from 'k6';
+    export const options = { scenarios: { rising: { executor: 'ramping-vus', startVUs: 1,
+      stages: [{ duration: '2500ms', target: 6 }], gracefulRampDown: '1s' } } };
+    export default function () { http.get(__ENV.BASE); sleep(0.05); }";
+
+#[test]
+fn users_and_iterations_over_time_are_in_the_outputs() {
+    let server = serve();
+    let scripts = Scripts::new(&[("rising.js", RISING)]);
+    let base = format!("BASE=http://{}", server.addr());
+    for processes in [&[][..], &["--processes", "2"]] {
+        let words = ["--out", "loadline=a.run", "-e", &base, "rising.js"];
+        let said = scripts.say(&[&["run"], processes, &words[..]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let [run, database, csv] = ["a.run", "a.db", "a.csv"].map(|name| scripts.path().join(name));
+        let outputs = [
+            format!("sqlite={}", text(&database)),
+            format!("csv={}", text(&csv)),
+        ];
+        let words = ["-o", &outputs[0], "-o", &outputs[1], "-o", "json"];
+        let reported = report(&[&["report", text(&run)], &words[..]].concat());
+        let all = metric(&reported["summary"], "iterations", &Value::Null)["sum"].as_f64();
+        let intervals = reported["intervals"].as_array().expect("intervals");
+        let course = |name: &str| -> Vec<u64> {
+            let of = |interval: &Value| interval[name].as_u64();
+            intervals.iter().filter_map(of).collect()
+        };
+        let (users, iterations) = (course("users"), course("iterations"));
+        let in_load: u64 = iterations.iter().sum();
+        // Those that ended after the load are in no interval.
+        let last = all.unwrap() - in_load as f64;
+        assert!(
+            in_load > 50 && (0.0..=6.0).contains(&last),
+            "{iterations:?}"
+        );
+        assert!(users.len() >= 2 && users.is_sorted(), "{users:?}");
+        assert!(users.first() < users.last(), "{users:?}");
+        let found = rows(&database, "SELECT users, iterations FROM intervals");
+        let column = |name: &str| -> Vec<u64> {
+            found.iter().filter_map(|row| row[name].as_u64()).collect()
+        };
+        assert_eq!((column("users"), column("iterations")), (users, iterations));
+        let csv = std::fs::read_to_string(csv).unwrap();
+        let columns = csv.lines().next().unwrap_or_default();
+        assert!(columns.contains(",users,iterations,"), "{columns}");
+        std::fs::remove_file(database).unwrap();
+    }
+    server.stop();
+}
