@@ -288,8 +288,8 @@ fn the_architecture_has_at_most_16_kb() {
     assert!(text.len() <= MOST_ARCHITECTURE, "{} bytes", text.len());
 }
 
-/// Changes that somebody who has never seen the code looks for in ARCHITECTURE.md, each with a place
-/// that its row names.
+/// Changes that somebody who has never seen the code looks for in ARCHITECTURE.md, each with a
+/// place that its row names.
 const LOOKED_FOR: [(&str, &str); 10] = [
     ("a function or module of k6", "crates/k6/runtime/src/api.rs"),
     ("Locust: options", "options.py"),

@@ -197,8 +197,8 @@ ENDS = """
 
 
 @pytest.mark.parametrize("code, arguments, theirs, ours", [
-    (None, [], 1, 1), (None, ["--processes", "2"], 1, 1), (None, ["--exit-code-on-error", "0"], 0, 0),
-    (0, [], 0, 0), (7, [], 7, 1),
+    (None, [], 1, 1), (None, ["--processes", "2"], 1, 1),
+    (None, ["--exit-code-on-error", "0"], 0, 0), (0, [], 0, 0), (7, [], 7, 1),
 ])
 def test_the_report_of_a_saved_run_ends_as_its_test_did(tmp_path, code, arguments, theirs, ours):
     native_command()

@@ -238,8 +238,8 @@ pub(crate) fn write_each(
     results.into_iter().collect()
 }
 
-/// Writes what a command that makes no run lists: as JSON, or as text in every other format. Without
-/// an output it is printed as text.
+/// Writes the listing of a command that makes no run: as JSON, or as text in every other format.
+/// Without an output it is printed as text.
 pub(crate) fn write_listing(
     outputs: &[Output],
     json: impl Fn() -> Value,
