@@ -288,6 +288,39 @@ fn the_architecture_has_at_most_16_kb() {
     assert!(text.len() <= MOST_ARCHITECTURE, "{} bytes", text.len());
 }
 
+/// Changes that somebody who has never seen the code looks for in ARCHITECTURE.md, each with a
+/// place that its row names.
+const LOOKED_FOR: [(&str, &str); 10] = [
+    ("a function or module of k6", "crates/k6/runtime/src/api.rs"),
+    ("Locust: options", "options.py"),
+    ("a flag of ab, wrk, oha", "tool-oha"),
+    ("an exporter while a run lasts", "exporters"),
+    (
+        "a route of the live page or an API",
+        "crates/live-page/src/routes.rs",
+    ),
+    ("several processes or machines", "cluster"),
+    (
+        "a protocol beside HTTP (a WebSocket",
+        "exchange/conversation.rs",
+    ),
+    ("an error kind", "crates/k6/runtime/src/http/errors.rs"),
+    ("a column", "SQLite: `export`"),
+    ("a statistic or percentile of a check", "check/rule.rs"),
+];
+
+#[test]
+fn what_is_looked_for_has_a_row_in_the_architecture() {
+    let text = read_to_string(format!("{ROOT}/ARCHITECTURE.md")).expect("the document");
+    let is_missing = |(change, place): &(&str, &str)| {
+        let row = format!("| {change}");
+        let mut lines = text.lines();
+        !lines.any(|line| line.starts_with(&row) && line.contains(place))
+    };
+    let missing: Vec<_> = LOOKED_FOR.into_iter().filter(is_missing).collect();
+    assert_eq!(missing, [], "no such row, or it leads elsewhere");
+}
+
 /// The heading in a file's header below which it says which files to change for what.
 const TO_CHANGE: &str = "//! ## To change";
 

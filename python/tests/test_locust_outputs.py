@@ -172,7 +172,46 @@ def test_samples_of_other_clients_are_metrics_of_the_record(tmp_path, processes)
     assert (failed["count"], failed["share"]) == (100, 0.5)
     looked = found["event_failed", "look"]
     assert (looked["count"], looked["share"]) == (2, 0)
-    assert [check["outcome"] for check in summary["checks"]] == ["kept", "broken"]
+    assert [check["outcome"] for check in summary["checks"]] == ["kept", "broken", "broken"]
+    assert summary["checks"][2]["text"] == "exit code of locust: value==0"
+
+
+ENDS = """
+    from locust import FastHttpUser, constant, events
+
+    @events.quitting.add_listener
+    def judge(environment, **kwargs):
+        environment.process_exit_code = {code}
+
+    class Visitor(FastHttpUser):
+        wait_time = constant(0.05)
+
+        def on_start(self):
+            self.client.get("/missing")
+
+        def do(self):
+            self.client.get("/")
+
+        tasks = [do]
+"""
+
+
+@pytest.mark.parametrize("code, arguments, theirs, ours", [
+    (None, [], 1, 1), (None, ["--processes", "2"], 1, 1),
+    (None, ["--exit-code-on-error", "0"], 0, 0), (0, [], 0, 0), (7, [], 7, 1),
+])
+def test_the_report_of_a_saved_run_ends_as_its_test_did(tmp_path, code, arguments, theirs, ours):
+    native_command()
+    write(tmp_path, ENDS.format(code=code))
+    ended = visit(tmp_path, "--out", "loadline=a.run", "--html", "page.html", *arguments, users=2)
+    assert ended.code == theirs, ended.err
+    told = subprocess.run(
+        [native_command(), "report", "--allow-invalid", str(tmp_path / "a.run")],
+        capture_output=True, text=True)
+    assert told.returncode == ours, told.stderr
+    if ours:
+        assert f"exit code of locust: value==0 ({theirs})" in told.stderr
+        assert "exit code of locust" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("check, code", [("p50<1us", 1), ("rate>1000000", 1)])

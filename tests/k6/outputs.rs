@@ -357,3 +357,116 @@ fn assert_around(summary: &Value) {
         "{checks:?}"
     );
 }
+
+/// Tests that do not end well, with k6's exit code, that of `loadline report`, and its reason.
+const ENDS: [(&str, &str, i32, i32, &str); 5] = [
+    (
+        "thresholds: { checks: [{ threshold: 'rate>0.9', abortOnFail: true }] }, duration: '1m'",
+        "check(null, { no: () => false }); sleep(0.05);",
+        99,
+        1,
+        "aborted: checks: rate>0.9 failed (abortOnFail)",
+    ),
+    (
+        "duration: '1m'",
+        "sleep(0.05); if (__ITER > 3) exec.test.abort('enough');",
+        108,
+        2,
+        "test aborted: enough",
+    ),
+    (
+        "iterations: 8",
+        "exec.test.fail('bad');",
+        110,
+        1,
+        "exec.test.fail(): value==0 (1)",
+    ),
+    (
+        "iterations: 8",
+        "} export function teardown() { throw new Error('torn');",
+        107,
+        2,
+        "Error: torn",
+    ),
+    ("iterations: 8", "", 0, 0, ""),
+];
+
+#[test]
+fn the_report_of_a_saved_run_ends_as_its_test_did() {
+    let server = serve();
+    let base = format!("BASE=http://{}", server.addr());
+    for (options, body, theirs, ours, reason) in ENDS {
+        let script = format!(
+            "import http from 'k6/http';
+             import exec from 'k6/execution';
+             import {{ check, sleep }} from 'k6';
+             export const options = {{ vus: 2, {options} }};
+             export default function () {{ http.get(__ENV.BASE); {body} }}"
+        );
+        let scripts = Scripts::new(&[("end.js", &script)]);
+        for processes in [&[][..], &["--processes", "2"]] {
+            let words = ["--out", "loadline=a.run", "-e", &base, "end.js"];
+            let said = scripts.say(&[&["run"], processes, &words[..]].concat());
+            assert_eq!(said.code, Some(theirs), "{reason}: {}", said.stderr);
+            let run = scripts.path().join("a.run");
+            let reported = command(&["report", text(&run)]).output().unwrap();
+            let stderr = String::from_utf8_lossy(&reported.stderr);
+            assert_eq!(reported.status.code(), Some(ours), "{reason}: {stderr}");
+            assert!(stderr.contains(reason), "{reason}: {stderr}");
+        }
+    }
+    server.stop();
+}
+
+/// Users that become more, with a pause in each iteration.
+const RISING: &str = "
+    import http from 'k6/http';
+    import { sleep } from 'k6';
+    export const options = { scenarios: { rising: { executor: 'ramping-vus', startVUs: 1,
+      stages: [{ duration: '2500ms', target: 6 }], gracefulRampDown: '1s' } } };
+    export default function () { http.get(__ENV.BASE); sleep(0.05); }";
+
+#[test]
+fn users_and_iterations_over_time_are_in_the_outputs() {
+    let server = serve();
+    let scripts = Scripts::new(&[("rising.js", RISING)]);
+    let base = format!("BASE=http://{}", server.addr());
+    for processes in [&[][..], &["--processes", "2"]] {
+        let words = ["--out", "loadline=a.run", "-e", &base, "rising.js"];
+        let said = scripts.say(&[&["run"], processes, &words[..]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let [run, database, csv] = ["a.run", "a.db", "a.csv"].map(|name| scripts.path().join(name));
+        let outputs = [
+            format!("sqlite={}", text(&database)),
+            format!("csv={}", text(&csv)),
+        ];
+        let words = ["-o", &outputs[0], "-o", &outputs[1], "-o", "json"];
+        let reported = report(&[&["report", text(&run)], &words[..]].concat());
+        let all = metric(&reported["summary"], "iterations", &Value::Null)["sum"].as_f64();
+        let intervals = reported["intervals"].as_array().expect("intervals");
+        let course = |name: &str| -> Vec<u64> {
+            let of = |interval: &Value| interval[name].as_u64();
+            intervals.iter().filter_map(of).collect()
+        };
+        let (users, iterations) = (course("users"), course("iterations"));
+        let in_load: u64 = iterations.iter().sum();
+        // Those that ended after the load are in no interval.
+        let last = all.unwrap() - in_load as f64;
+        assert!(
+            in_load > 50 && (0.0..=6.0).contains(&last),
+            "{iterations:?}"
+        );
+        assert!(users.len() >= 2 && users.is_sorted(), "{users:?}");
+        assert!(users.first() < users.last(), "{users:?}");
+        let found = rows(&database, "SELECT users, iterations FROM intervals");
+        let column = |name: &str| -> Vec<u64> {
+            found.iter().filter_map(|row| row[name].as_u64()).collect()
+        };
+        assert_eq!((column("users"), column("iterations")), (users, iterations));
+        let csv = std::fs::read_to_string(csv).unwrap();
+        let columns = csv.lines().next().unwrap_or_default();
+        assert!(columns.contains(",users,iterations,"), "{columns}");
+        std::fs::remove_file(database).unwrap();
+    }
+    server.stop();
+}

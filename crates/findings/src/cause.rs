@@ -160,10 +160,12 @@ pub enum Cause {
     },
 
     // About the target, and about what the user did.
-    /// A condition of `--abort-on` failed and ended the run.
+    /// A condition of `--abort-on`, or one that the script set, failed and ended the run.
     Aborted {
         /// The condition as typed.
         check: String,
+        /// True if the script set it.
+        of_script: bool,
         /// The length of the measured part.
         after: Duration,
     },

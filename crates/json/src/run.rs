@@ -100,6 +100,14 @@ pub struct Interval {
     /// The service times, from the send to the last byte, of the requests that ended in the
     /// interval.
     pub service_time_us: Quantiles,
+    /// The most virtual users of a script that were active at once; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub users: Option<u32>,
+    /// The iterations of a script that ended in the interval; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub iterations: Option<u64>,
     /// The usage of the watched processes and of the machine in the interval; absent if nothing was
     /// watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -28,7 +28,8 @@ pub struct Summary {
     pub parts: u32,
     /// The reason why the run ended.
     pub ended: Ended,
-    /// The condition of `--abort-on` that ended the run; null if none did.
+    /// The condition of `--abort-on`, or the threshold of the script, that ended the run; null if
+    /// none did.
     pub aborted_by: Option<String>,
     /// The transient at the beginning of the run; only with `--warmup auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +165,7 @@ pub enum Ended {
     Decided,
     /// The user stopped it.
     Interrupted,
-    /// A check of `--abort-on` failed.
+    /// A check of `--abort-on`, or a threshold of the script, failed.
     Aborted,
     /// The script threw an exception.
     Threw,

@@ -171,7 +171,11 @@ impl<'a> Grounds<'a> {
             .iter()
             .find_map(|(name, run)| match &run.summary.ended {
                 Ended::Aborted(check) => {
-                    Some(format!("{name}aborted: {check} failed (--abort-on)."))
+                    let by = match run.summary.aborts_on(check) {
+                        true => "--abort-on",
+                        false => "abortOnFail",
+                    };
+                    Some(format!("{name}aborted: {check} failed ({by})."))
                 }
                 Ended::Duration
                 | Ended::Requests

@@ -12,6 +12,7 @@ use loadline_report::{CapacityReport, ComparedFiles, Extent, JobReport, TextOpti
 use loadline_runner::Prints;
 use loadline_runner::preflight::{Reserved, refuse_overwriting, write_whole};
 use loadline_verdict::{Grade, RunResult};
+use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -235,6 +236,33 @@ pub(crate) fn write_each(
     let write = |output: &Output| write(output, &make(output)?);
     let results: Vec<_> = outputs.iter().map(write).collect();
     results.into_iter().collect()
+}
+
+/// Writes the listing of a command that makes no run: as JSON, or as text in every other format.
+/// Without an output it is printed as text.
+pub(crate) fn write_listing(
+    outputs: &[Output],
+    json: impl Fn() -> Value,
+    text: impl Fn() -> String,
+) -> Result<()> {
+    let printed = [Output::TEXT];
+    let outputs = match outputs {
+        [] => &printed[..],
+        outputs => outputs,
+    };
+    write_each(outputs, |output| {
+        let listing = match output.format {
+            Format::Json => format!("{:#}\n", json()),
+            Format::Text
+            | Format::Csv
+            | Format::Html
+            | Format::Sqlite
+            | Format::Junit
+            | Format::Markdown
+            | Format::Github => text(),
+        };
+        Ok(listing.into_bytes())
+    })
 }
 
 fn write(output: &Output, report: &[u8]) -> Result<()> {

@@ -43,6 +43,10 @@ pub enum Measure {
     InFlight,
     /// The highest number of requests in flight at once.
     InFlightMax,
+    /// The most active virtual users at once.
+    Users,
+    /// Iterations of a script per second.
+    Iterations,
     /// CPU in percent of one core: two busy cores are 200.
     Cpu,
     /// Resident memory in bytes (of a host: memory in use).
@@ -86,6 +90,8 @@ impl Measure {
             Measure::ServiceP99 => "p99 of the service time",
             Measure::InFlight => "in flight",
             Measure::InFlightMax => "at most",
+            Measure::Users => "users",
+            Measure::Iterations => "iterations",
             Measure::Cpu => "CPU",
             Measure::Memory => "memory",
             Measure::Sockets => "open sockets",
@@ -106,6 +112,7 @@ impl Measure {
                 | Measure::ResponseMax
                 | Measure::ServiceP99
                 | Measure::InFlightMax
+                | Measure::Users
         )
     }
 }

@@ -3,6 +3,7 @@
 //! RFC 4180 but for its line ends, which are plain line feeds. A time is empty in a row without a
 //! response, and what was not watched is empty as well. Where requests have several names, there is
 //! a column `name`, which is empty in the rows of seconds, and a row for each name follows them.
+//! Where a script counts its users and iterations, there are columns for these.
 //! Where a script counts metrics, `metric` and `value` are the last columns, and a row for each
 //! figure of a metric, named as in a check, is the last of all. No other field needs quotes.
 
@@ -35,11 +36,24 @@ const COLUMNS: [&str; 19] = [
     "rejected",
 ];
 
+/// The columns of a run whose script counts its users and iterations.
+const COURSE_COLUMNS: [&str; 2] = ["users", "iterations"];
+
+/// True if the script of a run counts its users or iterations.
+fn has_course(summary: &Summary) -> bool {
+    let mut rows = summary.rows.iter();
+    rows.any(|row| row.users.is_some() || row.iterations.is_some())
+}
+
 /// The run as CSV: a line of names, then a row for each second. `time_s` is the row's end, in
 /// seconds from the start of the measured part; percentiles are of response time.
 pub fn csv(summary: &Summary) -> String {
     let has_names = !summary.total.series.is_empty();
     let mut names: Vec<&str> = COLUMNS.into_iter().chain(RUN_COLUMNS).collect();
+    let has_course = has_course(summary);
+    if has_course {
+        names.extend(COURSE_COLUMNS);
+    }
     names.extend(has_names.then_some("name"));
     let figures = metrics::numbers(summary);
     if !figures.is_empty() {
@@ -52,13 +66,17 @@ pub fn csv(summary: &Summary) -> String {
         csv.push_str(&fields(row, summary.total.start_ns).join(","));
         csv.push(',');
         csv.push_str(&run_fields(&summary.watch, row.end_ns).join(","));
+        if has_course {
+            csv.push_str(&format!(",{},{}", maybe(row.users), maybe(row.iterations)));
+        }
         csv.push_str(if has_names { "," } else { "" });
         csv.push_str(&behind);
         csv.push('\n');
     }
     for (key, series) in crate::names::with_scenarios(&summary.total.series).busiest() {
         csv.push_str(&fields_of_name(series, summary).join(","));
-        csv.push_str(&",".repeat(RUN_COLUMNS.len() + 1));
+        let course = COURSE_COLUMNS.len() * usize::from(has_course);
+        csv.push_str(&",".repeat(RUN_COLUMNS.len() + course + 1));
         csv.push_str(&quoted(&key.to_string()));
         csv.push_str(&behind);
         csv.push('\n');
@@ -197,6 +215,33 @@ mod tests {
         ] {
             assert!(csv.lines().any(|line| line.ends_with(row)), "{row}: {csv}");
         }
+    }
+
+    #[test]
+    fn users_and_iterations_have_columns_where_a_script_counts_them() {
+        let mut summary = samples::counted();
+        assert!(!csv(&summary).contains("iterations"));
+        summary.rows[0].users = Some(4);
+        summary.rows[1].iterations = Some(17);
+        let csv = csv(&summary);
+        let mut lines = csv.lines();
+        let columns = lines.next().unwrap();
+        let at = |name: &str| {
+            columns
+                .split(',')
+                .position(|column| column == name)
+                .unwrap()
+        };
+        let field = |line: &str, name: &str| line.split(',').nth(at(name)).unwrap().to_owned();
+        let lines: Vec<&str> = lines.collect();
+        let course = |line: &str| (field(line, "users"), field(line, "iterations"));
+        assert_eq!(course(lines[0]), ("4".to_owned(), String::new()));
+        assert_eq!(course(lines[1]), (String::new(), "17".to_owned()));
+        let width = columns.split(',').count();
+        assert!(
+            lines.iter().all(|line| line.split(',').count() == width),
+            "{csv}"
+        );
     }
 
     #[test]

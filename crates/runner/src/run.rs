@@ -182,6 +182,14 @@ impl MeasuredRun {
         self.summary.add_outside(metrics);
     }
 
+    /// Makes this error of the script the end of the run, unless a worker was lost.
+    pub fn threw(&mut self, error: String) {
+        let ended = &mut self.summary.ended;
+        if !matches!(ended, Ended::Failed(_)) {
+            *ended = Ended::Threw(error);
+        }
+    }
+
     /// Judges the run, and notifies its observers of the end. They are those of the load, in the
     /// same order.
     pub fn conclude(

@@ -13,7 +13,7 @@ use crate::stats::Stats;
 use crate::tally::Pending;
 use loadline_engine::{Handle, Inlet, Readiness};
 use loadline_plan::{Body, Check, Plan, Request, Script, Shape};
-use loadline_record::{Ended, Note};
+use loadline_record::{DeclaredCheck, Ended, Note};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -303,6 +303,21 @@ pub(crate) fn append_notes(path: PathBuf, notes: Vec<(f64, String)>) -> PyResult
         .filter_map(|(at_s, text)| Note::new((at_s.max(0.0) * 1e9) as u64, text))
         .collect();
     let appended = loadline_record::append_notes(&path, &notes);
+    appended.map_err(|problem| PyOSError::new_err(problem.to_string()))
+}
+
+/// Appends the exit code of the tool's own rules to the saved run of a test that has ended, as a
+/// condition that has failed. Raises `OSError` if the file can't be written.
+#[pyfunction]
+pub(crate) fn append_exit_code(path: PathBuf, code: i32) -> PyResult<()> {
+    let check = DeclaredCheck {
+        text: "exit code of locust: value==0".to_owned(),
+        holds: false,
+        actual: Some(f64::from(code)),
+        bound: 0.0,
+        samples: 1,
+    };
+    let appended = loadline_record::append_declared(&path, &check);
     appended.map_err(|problem| PyOSError::new_err(problem.to_string()))
 }
 

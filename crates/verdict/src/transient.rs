@@ -69,6 +69,8 @@ mod tests {
                 response,
                 service: response,
                 response_p95_ns: 0,
+                users: None,
+                iterations: None,
             }
         };
         (0..seconds).map(row).collect()

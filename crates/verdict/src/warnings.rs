@@ -76,6 +76,7 @@ fn early_end(summary: &Summary) -> Option<Cause> {
         Ended::Interrupted => Some(Cause::Interrupted { after, planned }),
         Ended::Aborted(check) => Some(Cause::Aborted {
             check: check.clone(),
+            of_script: !summary.aborts_on(check),
             after,
         }),
         Ended::Failed(error) => Some(Cause::WorkerFailed {

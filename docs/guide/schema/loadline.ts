@@ -1121,6 +1121,14 @@ response_time_us: Quantiles,
  */
 service_time_us: Quantiles, 
 /**
+ * The most virtual users of a script that were active at once; absent if there are none.
+ */
+users?: number, 
+/**
+ * The iterations of a script that ended in the interval; absent if there are none.
+ */
+iterations?: number, 
+/**
  * The usage of the watched processes and of the machine in the interval; absent if nothing was
  * watched.
  */
@@ -2103,7 +2111,8 @@ parts: number,
  */
 ended: Ended, 
 /**
- * The condition of `--abort-on` that ended the run; null if none did.
+ * The condition of `--abort-on`, or the threshold of the script, that ended the run; null if
+ * none did.
  */
 aborted_by: string | null, 
 /**

@@ -355,9 +355,10 @@ class Command:
             self.telemetry.end()
         if self.page is not None:
             self.page.stop()
-        judged = self._finish_outputs()
+        own = self._exit_code()
+        judged = self._finish_outputs(own)
         self._write_files()
-        code = self._exit_code() or judged or int(bool(self.unwritten))
+        code = own or judged or int(bool(self.unwritten))
         logger.info(f"Shutting down (exit code {code})")
         if options.json:
             stats.print_stats_json(self.runner.stats)
@@ -396,8 +397,11 @@ class Command:
                 _say_unwritable(path, e)
             self.unwritten.add(path)
 
-    def _finish_outputs(self):
-        """Write what is made of the record of the test; returns the exit code of its checks."""
+    def _finish_outputs(self, code):
+        """Write what is made of the record of the test; returns the exit code of its checks.
+
+        The record has the exit code of Locust's own rules.
+        """
         if self.runner.refused:
             return 0
         stats.update_stats_history(self.runner)
@@ -406,7 +410,7 @@ class Command:
         with self._writing(self.options.html_file):
             if self.options.html_file:
                 os.makedirs(os.path.dirname(self.options.html_file) or ".", exist_ok=True)
-            return self.outputs.finish(self.environment)
+            return self.outputs.finish(self.environment, code)
         return 1
 
     def _exit_code(self):

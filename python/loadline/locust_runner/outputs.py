@@ -135,16 +135,21 @@ class Outputs:
     def _path(self, name):
         return os.path.join(self._folder.name, name)
 
-    def finish(self, environment):
-        """Write all that was asked for; returns the exit code of the checks, 0 if they passed."""
+    def finish(self, environment, code):
+        """Write all that was asked for; returns the exit code of the checks, 0 if they passed.
+
+        The record has the exit code of Locust's own rules, where that is not 0.
+        """
         try:
-            return self._finish(environment)
+            return self._finish(environment, code)
         finally:
             if self._folder is not None:
                 self._folder.cleanup()
 
-    def _finish(self, environment):
+    def _finish(self, environment, code):
         run = self._saved_run()
+        if run is not None:
+            self._run.write_exit_code(code)
         if run is None or self._command is None:
             self._save_simple_page(environment)
             return 1 if run is None and self._is_wanted else 0

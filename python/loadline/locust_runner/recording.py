@@ -168,6 +168,17 @@ class SavedRun:
             logger.error("Notes are missing in '%s': %s", self.path, e)
 
 
+    def write_exit_code(self, code):
+        """Add the exit code of Locust's own rules to the file, where that is not 0."""
+        # What is no number ends a process with 1.
+        if not code:
+            return
+        try:
+            native.append_exit_code(self.path, code if isinstance(code, int) else 1)
+        except (OSError, OverflowError) as e:
+            logger.error("The exit code is missing in '%s': %s", self.path, e)
+
+
 class SavedParts(SavedRun):
     """Records each test whose users are in child processes: their reports are one run."""
 

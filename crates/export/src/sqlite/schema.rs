@@ -119,6 +119,8 @@ CREATE TABLE intervals (
     bytes_in INTEGER NOT NULL,
     bytes_out INTEGER NOT NULL,
     rate REAL NOT NULL, -- completed per second
+    users INTEGER, -- virtual users of a script, the most at once; NULL without any
+    iterations INTEGER, -- of a script; NULL without any
     response_p50_ns INTEGER, -- NULL without a response
     response_p90_ns INTEGER,
     response_p99_ns INTEGER,

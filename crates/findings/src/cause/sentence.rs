@@ -61,7 +61,11 @@ impl Cause {
                 share,
                 beside_target,
             } => generator::limit(*share, *beside_target),
-            Cause::Aborted { check, after } => target::aborted(check, *after),
+            Cause::Aborted {
+                check,
+                of_script,
+                after,
+            } => target::aborted(check, *of_script, *after),
             Cause::FewSamples {
                 percentiles,
                 samples,

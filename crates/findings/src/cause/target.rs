@@ -4,11 +4,15 @@ use super::Shortfall;
 use loadline_units as units;
 use std::time::Duration;
 
-pub(super) fn aborted(check: &str, after: Duration) -> String {
+pub(super) fn aborted(check: &str, of_script: bool, after: Duration) -> String {
     let after = units::elapsed(after);
+    let from = match of_script {
+        true => "have the script go on (abortOnFail: false)",
+        false => "remove the condition from --abort-on",
+    };
     format!(
-        "The run was ended after {after} because {check} broke. Lower the load, or remove the \
-         condition from --abort-on to see the rest of the run."
+        "The run was ended after {after} because {check} broke. Lower the load, or {from} to see \
+         the rest of the run."
     )
 }
 

@@ -17,9 +17,14 @@ fn every_text() -> Vec<Cause> {
 fn early_ends() -> Vec<Cause> {
     let after = Duration::from_millis(3_210);
     let planned = Some(Duration::from_secs(90));
-    let check = "errors<1%".to_owned();
+    let aborted = |check: &str, of_script| Cause::Aborted {
+        check: check.to_owned(),
+        of_script,
+        after,
+    };
     vec![
-        Cause::Aborted { check, after },
+        aborted("errors<1%", false),
+        aborted("checks: rate>0.9", true),
         Cause::Interrupted { after, planned },
         Cause::Interrupted {
             after,

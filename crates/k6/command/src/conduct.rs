@@ -201,7 +201,11 @@ impl<'a> Conductor<'a> {
             true => Ok(None),
             false => self.tear_down(watcher),
         };
-        self.conclude_load();
+        let failure = match &torn_down {
+            Ok(refused) => refused.as_ref(),
+            Err(refused) => Some(refused),
+        };
+        self.conclude_load(failure);
         torn_down
     }
 
@@ -385,16 +389,29 @@ impl<'a> Conductor<'a> {
         measured.map_err(|error| Refused::new(FAILED, error))
     }
 
-    /// Has the load reported, with what was measured before and after it.
-    fn conclude_load(&mut self) {
+    /// Has the load reported, with what was measured before and after it, and the failure of the
+    /// script.
+    fn conclude_load(&mut self, failure: Option<&Refused>) {
         let Some((mut measured, users)) = self.load.take() else {
             return;
         };
         measured.add_outside(&self.running.outside());
+        if let Some(error) = self.error_of_script(failure) {
+            measured.threw(error);
+        }
         let mut judged = Judged(&mut self.verdict);
         let mut observers = beside(&mut judged, &mut self.observers);
         let concluded = measured.conclude(&users, &mut observers);
         self.lost = concluded.trouble.map(|trouble| trouble.to_string());
+    }
+
+    /// Returns the reason why the script ended its test, if it did: by itself, or by this failure.
+    fn error_of_script(&self, failure: Option<&Refused>) -> Option<String> {
+        match self.interrupt.reason() {
+            Some(Reason::Script(message)) => Some(message),
+            Some(Reason::Failure) | None => failure.map(Refused::first_line),
+            Some(Reason::Signal(_) | Reason::Thresholds { .. } | Reason::Asked) => None,
+        }
     }
 
     fn listener<'b>(&'b mut self, phase: Phase, watcher: &'b mut dyn Watcher) -> Listener<'b> {
@@ -433,7 +450,7 @@ impl<'a> Conductor<'a> {
             )),
             Reason::Script(message) => Some(Refused::new(ABORTED, message)),
             Reason::Asked => Some(Refused::new(STOPPED, "test run stopped from REST API")),
-            Reason::Thresholds(sentence) => Some(Refused::new(THRESHOLDS_CROSSED, sentence)),
+            Reason::Thresholds { message, .. } => Some(Refused::new(THRESHOLDS_CROSSED, message)),
         });
         let is_crossed = || crossed(outcomes).map(|text| Refused::new(THRESHOLDS_CROSSED, text));
         let is_failed = || {
@@ -545,7 +562,23 @@ impl Workload for Users {
         };
         let elapsed = running.state.execution.elapsed();
         let outcomes = thresholds.conclude(&running.totals(), elapsed.as_nanos() as u64);
-        outcomes.into_iter().filter_map(declared).collect()
+        let mark = running.state.is_failed().then(mark_of_failure);
+        outcomes
+            .into_iter()
+            .filter_map(declared)
+            .chain(mark)
+            .collect()
+    }
+}
+
+/// Returns the check of the run that a script has failed by marking its test as failed.
+fn mark_of_failure() -> DeclaredCheck {
+    DeclaredCheck {
+        text: "exec.test.fail(): value==0".to_owned(),
+        holds: false,
+        actual: Some(1.0),
+        bound: 0.0,
+        samples: 1,
     }
 }
 
@@ -553,7 +586,7 @@ impl Workload for Users {
 fn declared(outcome: Outcome) -> Option<DeclaredCheck> {
     let is_finite = |number: &f64| number.is_finite();
     Some(DeclaredCheck {
-        text: format!("{}: {}", outcome.metric, outcome.expression),
+        text: outcome.condition(),
         holds: outcome.is_ok,
         actual: outcome.value.filter(is_finite),
         bound: Some(outcome.bound).filter(is_finite)?,

@@ -3,7 +3,7 @@
 use super::running::Running;
 use super::stop::{Interrupt, Reason};
 use loadline_engine::AnyTally;
-use loadline_k6_metrics::{Portion, Recorder, Tags, Thresholds, aborting, builtin};
+use loadline_k6_metrics::{Outcome, Portion, Recorder, Tags, Thresholds, aborting, builtin};
 use loadline_record::{Header, Summary};
 use loadline_runner::{End, Interval, Observed, Observer, Wants};
 use loadline_script_js::{Measured, Program, RunState, Stage};
@@ -224,9 +224,13 @@ impl Listener<'_> {
         let outcomes = self.thresholds.evaluate(&totals, elapsed.as_nanos() as u64);
         drop(totals);
         self.running.judged(outcomes.clone());
-        if let Some(sentence) = aborting(&outcomes) {
-            self.interrupt.end(Reason::Thresholds(sentence));
-        }
+        let Some(message) = aborting(&outcomes) else {
+            return;
+        };
+        let ending = outcomes.iter().find(|outcome| outcome.aborts);
+        let condition = ending.map_or_else(String::new, Outcome::condition);
+        self.interrupt
+            .end(Reason::Thresholds { message, condition });
     }
 }
 

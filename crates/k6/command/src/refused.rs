@@ -50,6 +50,11 @@ impl Refused {
         Refused::new(SCRIPT_EXCEPTION, format!("{text}\n")).with_hint("script exception")
     }
 
+    /// Returns the first line of the message, without the trace of an exception.
+    pub(super) fn first_line(&self) -> String {
+        self.text.lines().next().unwrap_or_default().to_owned()
+    }
+
     pub(super) fn with_hint(self, hint: &str) -> Self {
         Refused {
             hint: Some(hint.to_owned()),

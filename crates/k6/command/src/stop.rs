@@ -17,10 +17,27 @@ pub(super) enum Reason {
     Script(String),
     /// A user failed in a way that the test can't continue after.
     Failure,
-    /// Thresholds were crossed; the message is k6's.
-    Thresholds(String),
+    /// Thresholds were crossed.
+    Thresholds {
+        /// k6's message.
+        message: String,
+        /// The condition of one that ends the test.
+        condition: String,
+    },
     /// The REST API stopped it.
     Asked,
+}
+
+impl Reason {
+    /// Returns the end of the load that this ends, for Loadline's own outputs.
+    fn end_of_load(&self) -> Ended {
+        match self {
+            Reason::Thresholds { condition, .. } => Ended::Aborted(condition.clone()),
+            Reason::Script(message) => Ended::Threw(message.clone()),
+            // The failure itself is known at the end of the test.
+            Reason::Failure | Reason::Signal(_) | Reason::Asked => Ended::Interrupted,
+        }
+    }
 }
 
 /// Ends a test, from any thread.
@@ -62,11 +79,11 @@ impl Interrupt {
     /// Ends the current run, and the test with it.
     pub(super) fn end(&self, reason: Reason) {
         let mut state = self.state();
-        state.reason.get_or_insert(reason);
+        let ended = state.reason.get_or_insert(reason).end_of_load();
         let runs = state.runs.clone();
         drop(state);
         if let Some(runs) = runs {
-            runs.end_run(Command::Abort, Ended::Interrupted);
+            runs.end_run(Command::Abort, ended);
         }
     }
 

@@ -226,6 +226,13 @@ impl Thresholds {
     }
 }
 
+impl Outcome {
+    /// Returns the condition with its metric.
+    pub fn condition(&self) -> String {
+        format!("{}: {}", self.metric, self.expression)
+    }
+}
+
 /// Returns k6's log message about crossed thresholds; `None` if no threshold was crossed.
 pub fn crossed(outcomes: &[Outcome]) -> Option<String> {
     let names = crossed_metrics(outcomes)?;

@@ -305,7 +305,11 @@ fn tls_versions(value: &Value) -> Option<Value> {
             // An undefined bound, such as `http.SSL_3_0`, is not set.
             range.retain(|_, bound| !bound.is_null());
             let all = range.values().all(|one| one.as_str().is_some_and(known));
-            all.then(|| Value::Object(range))
+            // Whether a closure has a use depends on the features of serde_json.
+            match all {
+                true => Some(Value::Object(range)),
+                false => None,
+            }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             None

@@ -9,8 +9,7 @@ use crate::exit::Exit;
 use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
 use crate::flags::run::machines::{LossFlag, MachineFlags};
 use crate::floor;
-use crate::output::{Format, Output};
-use crate::publish::{print, write_each};
+use crate::publish::{print, write_listing};
 use crate::terminal::say_line;
 use anyhow::{Context, Result, anyhow};
 use loadline_bus::{
@@ -328,24 +327,7 @@ pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
         return commands::run(&bus, &card, &flags.command);
     }
     let agents = listed(&bus, &wanted)?;
-    let text = [Output::TEXT];
-    let outputs = match flags.output.as_slice() {
-        [] => &text[..],
-        outputs => outputs,
-    };
-    write_each(outputs, |output| {
-        let text = match output.format {
-            Format::Json => format!("{:#}\n", json(&agents)),
-            Format::Text
-            | Format::Csv
-            | Format::Html
-            | Format::Sqlite
-            | Format::Junit
-            | Format::Markdown
-            | Format::Github => table(&agents, &wanted),
-        };
-        Ok(text.into_bytes())
-    })?;
+    write_listing(&flags.output, || json(&agents), || table(&agents, &wanted))?;
     Ok(Exit::Good)
 }
 

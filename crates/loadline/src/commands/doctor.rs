@@ -2,8 +2,7 @@
 
 use crate::exit::Exit;
 use crate::flags::doctor::DoctorFlags;
-use crate::output::{Format, Output};
-use crate::publish::write_each;
+use crate::publish::write_listing;
 use anyhow::Result;
 use loadline_engine::OTHER_FILES;
 use loadline_record::Environment;
@@ -19,24 +18,11 @@ const SAMPLE_TIME: Duration = Duration::from_millis(500);
 /// Examines this machine, and prints its problems.
 pub(crate) fn run(flags: &DoctorFlags) -> Result<Exit> {
     let machine = look();
-    let text = [Output::TEXT];
-    let outputs = match flags.output.as_slice() {
-        [] => &text[..],
-        outputs => outputs,
-    };
-    write_each(outputs, |output| {
-        let text = match output.format {
-            Format::Json => format!("{:#}\n", machine_json(&machine)),
-            Format::Text
-            | Format::Csv
-            | Format::Html
-            | Format::Sqlite
-            | Format::Junit
-            | Format::Markdown
-            | Format::Github => machine_text(&machine),
-        };
-        Ok(text.into_bytes())
-    })?;
+    write_listing(
+        &flags.output,
+        || machine_json(&machine),
+        || machine_text(&machine),
+    )?;
     Ok(exit(&machine))
 }
 

@@ -53,6 +53,8 @@ impl RunPlots {
             numbers.heatmap.map(|map| heatmap(map, &x)),
             spectrum(&numbers.spectra, &mut shared_x),
             in_flight(&numbers.timeline, &x, &mut shared_x),
+            users(&numbers.timeline, &x, &mut shared_x),
+            iterations(&numbers.timeline, &x, &mut shared_x),
         ];
         let mut course: Vec<Chart> = course.into_iter().flatten().collect();
         course.extend(names::charts(&numbers.names, &x, &mut shared_x));
@@ -131,6 +133,21 @@ fn in_flight(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Ch
     };
     let names = ("in-flight", "Requests in flight", note);
     let y = Axis::whole("requests");
+    Chart::of_series(names, x.clone(), y, over_time(timeline, &lines, shared_x))
+}
+
+fn users(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> {
+    let lines = [(Measure::Users, Mark::Line, 0)];
+    let note = "The most that were active at once in each second.";
+    let names = ("users", "Virtual users", note);
+    let y = Axis::whole("users");
+    Chart::of_series(names, x.clone(), y, over_time(timeline, &lines, shared_x))
+}
+
+fn iterations(timeline: &Timeline, x: &Axis, shared_x: &mut SharedX) -> Option<Chart> {
+    let lines = [(Measure::Iterations, Mark::Line, 0)];
+    let names = ("iterations", "Iterations", "");
+    let y = Axis::linear("iterations/s", Unit::PerSecond);
     Chart::of_series(names, x.clone(), y, over_time(timeline, &lines, shared_x))
 }
 

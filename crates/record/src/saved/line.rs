@@ -449,10 +449,12 @@ pub(crate) fn search_line(outcome: &SavedOutcome) -> Vec<u8> {
     })
 }
 
-/// Notes that were written after the end of the run before them.
+/// Notes and conditions that were written after the end of the run before them.
 #[derive(Debug, Deserialize)]
 pub(crate) struct LateNotes {
     pub(crate) notes: Vec<Note>,
+    #[serde(default)]
+    pub(crate) declared: Vec<DeclaredCheck>,
 }
 
 pub(crate) fn notes_line(notes: &[Note]) -> Vec<u8> {
@@ -464,6 +466,20 @@ pub(crate) fn notes_line(notes: &[Note]) -> Vec<u8> {
     to_line(&Line {
         kind: "notes",
         notes,
+    })
+}
+
+pub(crate) fn declared_line(check: &DeclaredCheck) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        kind: &'static str,
+        notes: [Note; 0],
+        declared: [&'a DeclaredCheck; 1],
+    }
+    to_line(&Line {
+        kind: "notes",
+        notes: [],
+        declared: [check],
     })
 }
 

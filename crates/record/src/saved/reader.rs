@@ -160,8 +160,9 @@ impl RunFile {
                 Ok(None)
             }
             "notes" => {
-                let LateNotes { notes } = serde_json::from_slice(line)?;
+                let LateNotes { notes, declared } = serde_json::from_slice(line)?;
                 self.summary.notes.extend(notes);
+                self.summary.declared.extend(declared);
                 Ok(None)
             }
             _ if self.summary.complete => Err(LineError::AfterSummary),

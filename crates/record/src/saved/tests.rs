@@ -9,8 +9,8 @@ use crate::samples::{any_snapshot, environment, header, plan, second, started_at
 use crate::saved::encoding::decode;
 use crate::watched::{Change, GENERATOR, Watched, WatchedHost, WatchedTree};
 use crate::{
-    Annotations, Ended, Error, ErrorKind, IntervalArchive, LineError, LoadChange, Note, Snapshot,
-    Summary, Transient, Unfinished,
+    Annotations, DeclaredCheck, Ended, Error, ErrorKind, IntervalArchive, LineError, LoadChange,
+    Note, Snapshot, Summary, Transient, Unfinished,
 };
 use loadline_metrics::{CustomMetrics, CustomRecorder, Key, MetricKind, MetricUnit};
 use loadline_plan::{Body, Level};
@@ -554,6 +554,28 @@ fn notes_that_come_after_the_end_are_read_behind_those_before() {
     let runs = RunFile::read_all(&path).unwrap();
     assert_eq!(runs[0].summary().notes, notes);
     assert!(runs[1].summary().notes.is_empty());
+}
+
+#[test]
+fn a_condition_that_is_judged_after_the_end_belongs_to_the_last_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.run");
+    let check = |text: &str| DeclaredCheck {
+        text: text.to_owned(),
+        holds: false,
+        actual: Some(1.0),
+        bound: 0.0,
+        samples: 1,
+    };
+    std::fs::write(&path, two_seconds().0).unwrap();
+    assert_eq!(RunFile::read(&path).unwrap().summary().declared, []);
+    append_notes(&path, &[Note::new(1, "deployed").unwrap()]).unwrap();
+    append_declared(&path, &check("code==0")).unwrap();
+    let read = RunFile::read(&path).unwrap();
+    assert!(read.summary().complete);
+    assert_eq!(read.summary().declared, [check("code==0")]);
+    assert_eq!(read.summary().notes.len(), 1);
+    assert!(append_declared(folder.path(), &check("code==0")).is_err());
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 use super::encoding::Encoder;
 use super::header::Header;
-use super::line::{Annotations, header_line, interval_line, notes_line, search_line, summary_line};
+use super::line::{
+    Annotations, declared_line, header_line, interval_line, notes_line, search_line, summary_line,
+};
 use super::reader::RunFile;
 use super::search::SavedOutcome;
 use crate::watched::Watched;
-use crate::{Error, Note, Snapshot, Summary};
+use crate::{DeclaredCheck, Error, Note, Snapshot, Summary};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -72,8 +74,21 @@ pub fn append_search(path: &Path, outcome: &SavedOutcome) -> Result<(), Error> {
 /// # Errors
 /// If there is no such file, or it can't be written.
 pub fn append_notes(path: &Path, notes: &[Note]) -> Result<(), Error> {
+    append_late(path, &notes_line(notes))
+}
+
+/// Appends a condition that a tool judged when its run had ended to a saved run whose writer has
+/// ended; it belongs to the last run.
+///
+/// # Errors
+/// If there is no such file, or it can't be written.
+pub fn append_declared(path: &Path, check: &DeclaredCheck) -> Result<(), Error> {
+    append_late(path, &declared_line(check))
+}
+
+fn append_late(path: &Path, line: &[u8]) -> Result<(), Error> {
     let append = || match path.metadata()?.is_file() {
-        true => open_behind(path)?.write_all(&notes_line(notes)),
+        true => open_behind(path)?.write_all(line),
         false => Err(io::Error::other("it is no file, and nothing can be added")),
     };
     append().map_err(|source| Error::Write {

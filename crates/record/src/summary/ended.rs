@@ -18,7 +18,7 @@ pub enum Ended {
     Decided,
     /// The user stopped it.
     Interrupted,
-    /// This check (as typed) failed, and the plan says to stop then.
+    /// This check (as typed) failed, and the plan or the script says to stop then.
     Aborted(String),
     /// Its script threw this exception.
     Threw(String),

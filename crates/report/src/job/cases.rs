@@ -6,7 +6,7 @@ use crate::comparison::{name, tolerance_measured, tolerance_sentence, tolerance_
 use crate::{ComparedFiles, layout, quantity, undecided};
 use loadline_findings::failure_advice;
 use loadline_plan::{Check, Metric};
-use loadline_record::{Ended, Summary};
+use loadline_record::{DeclaredCheck, Ended, Summary};
 use loadline_units as units;
 use loadline_verdict::{CheckOutcome, CheckResult, RunResult, Standing, ToleranceResult, sides};
 
@@ -126,6 +126,7 @@ impl Case {
 /// All cases of a report, in the order of their suites.
 pub(super) fn of(report: &JobReport<'_>) -> Vec<Case> {
     let mut cases = checks(report.runs);
+    cases.extend(declared(report));
     cases.extend(report.runs.iter().filter_map(aborted));
     cases.extend(report.thresholds.iter().map(threshold));
     cases.extend(report.compared.into_iter().flat_map(regressions));
@@ -164,6 +165,26 @@ fn checks(runs: &[RunResult]) -> Vec<Case> {
     of_side.collect()
 }
 
+/// The conditions that scripts set, without the thresholds that the report has anyway.
+fn declared(report: &JobReport<'_>) -> Vec<Case> {
+    let is_threshold = |text: &str| {
+        let mut thresholds = report.thresholds.iter();
+        thresholds.any(|one| format!("{}: {}", one.metric, one.expression) == text)
+    };
+    let of_run = |run: &RunResult| {
+        let declared = run.checks.iter().filter(|one| is_declared(one, run));
+        let declared = declared.filter(|one| !is_threshold(&one.text));
+        let cases = declared.map(|one| check("", one, Some(&run.summary)));
+        cases.collect::<Vec<_>>()
+    };
+    report.runs.iter().flat_map(of_run).collect()
+}
+
+fn is_declared(check: &CheckResult, run: &RunResult) -> bool {
+    let mut declared = run.summary.declared.iter();
+    declared.any(|one| one.text == check.text)
+}
+
 fn check(side: &str, check: &CheckResult, run: Option<&Summary>) -> Case {
     let measured = quantity::actual(check).unwrap_or_else(|| "no samples".to_owned());
     let name = format!("{side}{}", check.text);
@@ -189,6 +210,10 @@ fn check(side: &str, check: &CheckResult, run: Option<&Summary>) -> Case {
 
 /// Returns advice for a check that failed.
 fn advice(check: &CheckResult, run: Option<&Summary>) -> String {
+    let is_declared = |one: &DeclaredCheck| one.text == check.text;
+    if run.is_some_and(|run| run.declared.iter().any(is_declared)) {
+        return "The summary of the test has the metric's values.".to_owned();
+    }
     let metric = check.text.parse::<Check>().map(|check| check.metric);
     let worst = run.and_then(|run| {
         let (kind, failures) = run.total.errors.iter().max_by_key(|(_, all)| all.count)?;
@@ -217,7 +242,14 @@ fn aborted(run: &RunResult) -> Option<Case> {
     let Ended::Aborted(check) = &run.summary.ended else {
         return None;
     };
-    let name = format!("--abort-on {check}");
+    let mut checks = run.checks.iter();
+    if checks.any(|one| one.text == *check && is_declared(one, run) && !one.estimate_holds) {
+        return None;
+    }
+    let name = match run.summary.aborts_on(check) {
+        true => format!("--abort-on {check}"),
+        false => format!("abortOnFail {check}"),
+    };
     let case = Case::new(Suite::Checks, name, Outcome::Failed, String::new());
     let found = format!("The run was ended early, because {check} failed.");
     Some(case.told(&found, "Solve that first, or ask for less load."))

@@ -1,8 +1,9 @@
-use super::cases::Outcome;
+use super::cases::{Outcome, Suite};
 use super::markdown::sparkline;
 use super::*;
 use crate::comparison::FileRun;
 use crate::samples;
+use loadline_record::{DeclaredCheck, Ended};
 use loadline_verdict::{CheckOutcome, Comparison, Tolerance};
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
@@ -155,6 +156,42 @@ fn compared<R>(rules: &[&str], tell: impl FnOnce(&ComparedFiles<'_>) -> R) -> R 
         tolerances: rules.iter().map(judge).collect(),
         slower_fails: true,
     })
+}
+
+#[test]
+fn conditions_that_a_script_set_are_checks_unless_they_are_listed_as_thresholds() {
+    let mut summary = samples::steady();
+    let declared = |text: &str, holds| DeclaredCheck {
+        text: text.to_owned(),
+        holds,
+        actual: Some(0.5),
+        bound: 0.9,
+        samples: 10,
+    };
+    summary.declared = vec![
+        declared("checks: rate>0.9", false),
+        declared("orders: count>1", true),
+    ];
+    summary.ended = Ended::Aborted("checks: rate>0.9".to_owned());
+    let runs = [RunResult::new(summary)];
+    let named = |report: &JobReport<'_>| -> Vec<(String, Outcome)> {
+        let cases = report.cases().into_iter();
+        let judged = cases.filter(|case| case.suite == Suite::Checks);
+        judged.map(|case| (case.name, case.outcome)).collect()
+    };
+    let (failed, passed) = ("checks: rate>0.9".to_owned(), "orders: count>1".to_owned());
+    let expected = [(failed, Outcome::Failed), (passed.clone(), Outcome::Passed)];
+    assert_eq!(named(&told(&runs)), expected);
+    let thresholds = [Threshold {
+        metric: "checks".to_owned(),
+        expression: "rate>0.9".to_owned(),
+        holds: false,
+    }];
+    let report = JobReport {
+        thresholds: &thresholds,
+        ..told(&runs)
+    };
+    assert_eq!(named(&report), [(passed, Outcome::Passed)]);
 }
 
 #[test]

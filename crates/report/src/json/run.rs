@@ -33,6 +33,8 @@ fn intervals(summary: &Summary) -> Vec<json::Interval> {
         in_flight_max: row.counts.most_in_flight(),
         response_time_us: quantiles(&row.response),
         service_time_us: quantiles(&row.service),
+        users: row.users,
+        iterations: row.iterations,
         watch: watch::interval(&summary.watch, row.end_ns),
     };
     summary.rows.iter().map(interval).collect()

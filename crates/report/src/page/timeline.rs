@@ -125,7 +125,26 @@ fn tracks(summary: &Summary, rows: &[Row]) -> Vec<Track> {
         tracks.push(track(Measure::ServiceP99, &service));
     }
     tracks.extend(in_flight(rows));
+    tracks.extend(course_of_script(rows));
     tracks
+}
+
+/// The users and the iterations of a script, if it counts them.
+fn course_of_script(rows: &[Row]) -> Vec<Track> {
+    let track = |measure, of: &dyn Fn(&Row) -> Option<f64>| Track {
+        measure,
+        values: rows.iter().map(of).collect(),
+    };
+    let users = |row: &Row| row.users.map(f64::from);
+    let iterations = |row: &Row| {
+        let ended = row.iterations.unwrap_or(0);
+        Some(per_second(ended, row.end_ns - row.start_ns))
+    };
+    let has_users = rows.iter().any(|row| row.users.is_some());
+    let has_iterations = rows.iter().any(|row| row.iterations.is_some());
+    let users = has_users.then(|| track(Measure::Users, &users));
+    let iterations = has_iterations.then(|| track(Measure::Iterations, &iterations));
+    users.into_iter().chain(iterations).collect()
 }
 
 /// The mean and the maximum of each second; of a version that did not count them, what there was at

@@ -55,7 +55,9 @@ pub(super) fn insert_intervals(
             .stretch("end_ns", interval.end_s);
         let row = with_counts(row, &interval.counts)
             .real("in_flight_mean", interval.in_flight_mean)
-            .integer("in_flight_max", interval.in_flight_max);
+            .integer("in_flight_max", interval.in_flight_max)
+            .integer("users", interval.users.map(u64::from))
+            .integer("iterations", interval.iterations);
         let row = with_quantiles(row, "response", &interval.response_time_us);
         let row = with_quantiles(row, "service", &interval.service_time_us);
         row.insert(connection, "intervals")?;

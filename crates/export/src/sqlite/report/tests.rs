@@ -145,6 +145,8 @@ prop_compose! {
             in_flight_max: Some(sent),
             response_time_us,
             service_time_us,
+            users: Some((sent >> 40) as u32),
+            iterations: Some(planned),
             watch: None,
         }
     }
