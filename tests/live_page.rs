@@ -883,6 +883,12 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
     );
     assert_eq!(page.ask("GET", "/report.json", "", "").0, 200);
     assert_eq!(page.ask("GET", "/saved.run", "", "").0, 200);
+    let (status, csv) = page.ask("GET", "/report.csv", "", "");
+    assert!(status == 200 && csv.starts_with("time_s,planned,"), "{csv}");
+    assert!(
+        state["files"].to_string().contains("/report.csv"),
+        "{state}"
+    );
     let next = json!({ "target": target, "users": "2", "duration": "2s" });
     let state = page.start(&next);
     assert_eq!(

@@ -6,6 +6,7 @@ use crate::api::{
     SlowRows, Span, Standing, State,
 };
 use crate::baseline::{Baseline, Beside};
+use crate::files::REPORT_CSV;
 use crate::log::{MOST_LINES, Waiting};
 use crate::patch::Patch;
 use crate::slow::{Cell, Slow};
@@ -501,11 +502,16 @@ impl Model {
         let against = beside.map(|beside| beside.conclude(&result.summary));
         let heat = self.run.take().map_or_else(Heat::default, |run| run.heat);
         let percentiles = Bands::of(&result.summary.plan).at_the_end(&result.summary);
+        let is_search = self.is_search();
         let standing = &mut self.state.standing;
         standing.phase = Phase::Ended;
         (standing.can_decide, standing.stops_when_decided) = (false, false);
         standing.load.is_paused = false;
-        standing.files.clone_from(&self.files);
+        standing.files = self.files.clone();
+        // A search has no figures of each second.
+        standing
+            .files
+            .retain(|path| !is_search || path != REPORT_CSV);
         let latest = mem::take(&mut standing.figures);
         standing.figures = Figures {
             rate_per_s: latest.rate_per_s,

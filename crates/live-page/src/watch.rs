@@ -11,7 +11,7 @@ use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
 use loadline_plan::Check;
 use loadline_reactor::InTurns;
 use loadline_record::{Note, append_notes};
-use loadline_report::json;
+use loadline_report::{csv, json};
 use loadline_runner::{Inbox, News, NoteProblem, Steer};
 use loadline_verdict::RunResult;
 use loadline_web::{Broadcast, Whole};
@@ -266,6 +266,7 @@ impl Watched {
         let finished = Finished {
             html: loadline_page::html(&Page::Search(Box::new(page))).ok(),
             json,
+            csv: None,
         };
         locked(&self.shared).finished = Some(Arc::new(finished));
     }
@@ -288,6 +289,7 @@ fn finished(page: RunPage, result: &RunResult) -> Finished {
     Finished {
         html: html(page),
         json: format!("{:#}\n", json(result)),
+        csv: Some(csv(&result.summary)),
     }
 }
 

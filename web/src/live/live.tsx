@@ -280,6 +280,7 @@ function Now({ figures }: { figures: Figures }) {
 const FILES: Record<string, string> = {
   "/report.html": "report",
   "/report.json": "JSON",
+  "/report.csv": "CSV",
   "/saved.run": "saved run",
 };
 
