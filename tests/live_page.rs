@@ -7,6 +7,7 @@ mod k6_events;
 mod lasting;
 
 use crate::browser::Tab;
+use crate::openssl::make_certificate;
 use crate::rig::{assert_balanced, beside_others, command, loadline, serve, text, url};
 use crate::schemas::document;
 use loadline_testbed::Server;
@@ -661,6 +662,68 @@ fn a_user_and_a_password_replace_the_token() {
     let refused = running.ask("GET", "/api/v1/state", "", "").0;
     assert!([401, 0].contains(&refused), "{refused}");
     assert_eq!(running.end().0, Some(0));
+}
+
+#[test]
+fn with_a_certificate_the_page_is_served_by_tls_alone() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let [key, cert] = ["key.pem", "cert.pem"].map(|name| folder.path().join(name));
+    make_certificate(text(&key), text(&cert));
+    let target = url(&server, "");
+    let beside_others = beside_others();
+    let tls = ["--web-cert", text(&cert), "--web-key", text(&key)];
+    let rest = [&tls[..], &["-r", "50", "-d", "1h"]].concat();
+    let running = Running::begin(&words(&rest, &target));
+    let page = running.url.clone();
+    assert!(page.starts_with("https://127.0.0.1:"), "{page}");
+    let state = format!("{page}api/v1/state");
+    let asked = [
+        "--cacert",
+        text(&cert),
+        "--http",
+        "1.1",
+        "-c",
+        "1",
+        "-n",
+        "5",
+        "--allow-invalid",
+        "-o",
+        "json",
+        &state,
+    ];
+    drop(beside_others);
+    let said = loadline(&asked);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["summary"]["statuses"]["200"], 5, "{}", said.stderr);
+    let mut plain = TcpStream::connect(page[8..].trim_end_matches('/')).unwrap();
+    plain
+        .write_all(b"GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!String::from_utf8_lossy(&answer).contains("HTTP/1.1"));
+    running.interrupt();
+}
+
+#[test]
+fn a_certificate_that_can_not_be_used_is_said_before_anything_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let [key, cert] = ["key.pem", "cert.pem"].map(|name| folder.path().join(name));
+    make_certificate(text(&key), text(&cert));
+    for (cert, key, sentence) in [
+        ("/nowhere", text(&key), "--web-cert /nowhere can't be read"),
+        (text(&key), text(&key), "it holds no certificate in PEM"),
+        (text(&cert), text(&cert), "it holds no private key in PEM"),
+    ] {
+        let words = ["--web=0", "--web-cert", cert, "--web-key", key];
+        refused(&words, serve(), sentence);
+    }
+    refused(
+        &["--web=0", "--web-cert", text(&cert)],
+        serve(),
+        "--web-key",
+    );
 }
 
 /// Words that make no page, and what is said of them.

@@ -69,5 +69,8 @@ pub use openapi::openapi;
 pub use patch::Patch;
 pub use searching::Searching;
 pub use seat::{Seat, Starter};
-pub use served::{Credentials, LivePage, OpenError};
+pub use served::{Credentials, LivePage, OpenError, Protection};
 pub use start::StartPage;
+
+/// The certificate of a page that is served by TLS.
+pub use loadline_web::{Certificate, CertificateError};

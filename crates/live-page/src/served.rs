@@ -9,7 +9,7 @@ use crate::searching::Searching;
 use crate::state::Model;
 use crate::watch::Watched;
 use loadline_runner::{Feed, QUEUE, Steer, feed};
-use loadline_web::{Access, Broadcast, Hosts, Rules, Server};
+use loadline_web::{Access, Broadcast, Certificate, Hosts, Rules, Server};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +35,15 @@ pub enum Credentials {
         /// The password.
         password: String,
     },
+}
+
+/// What protects a page beyond the rules that hold for all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Protection {
+    /// The users who may open it.
+    pub credentials: Credentials,
+    /// The certificate with which it is served by TLS; without one it is served in the clear.
+    pub certificate: Option<Certificate>,
 }
 
 /// The reason why the page can't be served.
@@ -67,7 +76,7 @@ impl LivePage {
     /// If it can't be served.
     pub fn open(
         place: &ListenAddress,
-        credentials: &Credentials,
+        protection: &Protection,
         steer: Arc<dyn Steer>,
         saved: Option<PathBuf>,
         baseline: Option<Arc<Baseline>>,
@@ -85,7 +94,7 @@ impl LivePage {
             starting: None,
             of_tool: Arc::clone(&of_tool),
         };
-        let (url, server) = serve(place, listener, credentials, routes)?;
+        let (url, server) = serve(place, listener, protection, routes)?;
         Ok(LivePage {
             url,
             feed: Some(feed.with_evidence()),
@@ -159,11 +168,11 @@ impl Drop for LivePage {
 pub(crate) fn serve(
     place: &ListenAddress,
     listener: TcpListener,
-    credentials: &Credentials,
+    protection: &Protection,
     routes: Routes,
 ) -> Result<(String, Server), OpenError> {
     let bound = listener.local_addr()?;
-    let access = match credentials {
+    let access = match &protection.credentials {
         Credentials::Usual if bound.ip().is_loopback() => Access::Open,
         Credentials::Usual => Access::token()?,
         Credentials::Password { user, password } => Access::Password {
@@ -171,13 +180,20 @@ pub(crate) fn serve(
             password: password.clone(),
         },
     };
-    let url = place.url(bound) + &access.query();
+    let certificate = protection.certificate.clone();
+    let scheme = if certificate.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let url = place.url(scheme, bound) + &access.query();
     let rules = Rules {
         hosts: Hosts::of(&place.to_string()),
         same_origin: true,
         access,
         most_body_bytes: MOST_BODY_BYTES,
         title_case: false,
+        certificate,
     };
     let server = Server::start("web", listener, rules, Arc::new(routes))?;
     Ok((url, server))

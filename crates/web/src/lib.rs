@@ -13,12 +13,14 @@
 //!   anything;
 //! - beyond loopback a request needs a token or a password ([`Access`]).
 //!
+//! With a [`Certificate`] all of it is TLS.
+//!
 //! What one client can hold is bounded: connections, bytes of a body, and the time in which it
 //! sends a request and takes a response.
 //!
 //! ## To change
 //!
-//! - who has access: `access.rs`, `hosts.rs`
+//! - who has access: `access.rs`, `hosts.rs`; TLS: `tls.rs`
 //! - the bounds of connections, bodies and times: `server.rs`, `patient.rs`
 //! - what a service receives and returns: `service.rs`
 //! - events, and viewers that are slow: `broadcast.rs`
@@ -31,12 +33,14 @@ mod hosts;
 mod patient;
 mod server;
 mod service;
+mod tls;
 
 pub use access::Access;
 pub use broadcast::{Broadcast, Stream, Whole};
 pub use hosts::Hosts;
 pub use server::{MOST_CONNECTIONS, Rules, Server};
 pub use service::{Answer, Content, Refusal, Request, Service};
+pub use tls::{Certificate, CertificateError};
 
 /// The types of HTTP that requests and answers are made of.
 pub use hyper::{HeaderMap, Method, StatusCode, header};
