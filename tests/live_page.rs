@@ -913,6 +913,54 @@ fn a_test_of_k6_is_paused_scaled_and_stopped_as_by_its_rest_api() {
     assert!(said.contains("test run stopped from REST API"), "{said}");
 }
 
+#[cfg(feature = "k6")]
+#[test]
+fn thresholds_and_checks_of_k6_are_on_the_page_as_they_stand_and_as_they_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let script = format!(
+        "import http from 'k6/http'; import {{ check }} from 'k6';
+         export const options = {{ vus: 1, duration: '1h', thresholds: {{
+           http_req_duration: ['p(95)<0.001', 'max<60000'] }} }};
+         export default function () {{
+           const answer = http.get('{}');
+           check(answer, {{ 'is there': (one) => one.status === 200 }});
+         }}
+         export function teardown() {{ http.get('{}'); }}",
+        url(&server, "delay=5ms"),
+        url(&server, ""),
+    );
+    std::fs::write(folder.path().join("own.js"), script).unwrap();
+    let _beside_others = beside_others();
+    let mut k6 = command(&["--web=0", "k6", "run", "-q", "own.js"]);
+    k6.current_dir(folder.path());
+    let running = Running::of(k6, "The live page is at ");
+    let headline = |page: &Value, name: &str| {
+        let mut all = page["headlines"].as_array().into_iter().flatten();
+        let found = all.find(|one| one["name"] == name);
+        found.map(|one| (one["figure"].clone(), one["tone"].clone()))
+    };
+    let state = running.await_that(|state| headline(&state["page"], "Thresholds").is_some());
+    let page = &state["page"];
+    let crossed = Some((json!("1 of 2 crossed"), json!("bad")));
+    assert_eq!(headline(page, "Thresholds"), crossed);
+    let (checks, tone) = headline(page, "Checks").expect("its checks");
+    assert!(checks.as_str().unwrap().ends_with(" passed") && tone == "good");
+    let titles = |page: &Value| -> Vec<Value> {
+        let tables = page["added"]["tables"].as_array().unwrap();
+        tables.iter().map(|table| table["title"].clone()).collect()
+    };
+    assert_eq!(titles(page), ["Thresholds", "Checks"]);
+    let events = running.events(None);
+    running.command("stop", "");
+    let events: Vec<Event> = events.collect();
+    assert_eq!(events.last().unwrap().name, "over");
+    let page = page_of(&events);
+    assert_eq!(headline(&page, "Thresholds"), crossed);
+    assert_eq!(titles(&page), ["Thresholds", "Checks", "Metrics"]);
+    assert_eq!(running.end().0, Some(103), "a test that was stopped");
+}
+
 #[test]
 fn runs_are_started_one_at_a_time_and_compared_afterwards() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,7 +19,7 @@
 //!
 //! - a route or a command: `routes.rs`; the types of both `api.rs`, `openapi.rs`
 //! - what the page shows of a run: `state.rs`, the difference of two seconds `patch.rs`
-//! - the log of scripts: `log.rs`
+//! - the log of scripts: `log.rs`; what a tool finds of its test: `results.rs`
 //! - a search: `searching.rs`, `crates/loadline/src/commands/capacity.rs`
 //! - the slowest requests: `slow.rs`, kept by `crates/engine/src/slowest.rs`
 //! - the comparison with a baseline: `baseline.rs`, `crates/verdict/src/comparison/looks.rs`
@@ -42,6 +42,7 @@ mod files;
 mod log;
 mod openapi;
 mod patch;
+mod results;
 mod routes;
 #[cfg(test)]
 mod samples;
@@ -67,6 +68,7 @@ pub use files::Finished;
 pub use log::PageLog;
 pub use openapi::openapi;
 pub use patch::Patch;
+pub use results::Results;
 pub use searching::Searching;
 pub use seat::{Seat, Starter};
 pub use served::{Credentials, LivePage, OpenError, Protection};

@@ -4,6 +4,7 @@ use crate::address::{ListenAddress, ListenError};
 use crate::baseline::Baseline;
 use crate::files;
 use crate::log::PageLog;
+use crate::results::Results;
 use crate::routes::Routes;
 use crate::searching::Searching;
 use crate::state::Model;
@@ -61,6 +62,7 @@ pub enum OpenError {
 pub struct LivePage {
     url: String,
     feed: Option<Feed>,
+    results: Option<Results>,
     watched: Watched,
     following: Option<JoinHandle<()>>,
     /// The events of the tool whose run is shown.
@@ -95,10 +97,12 @@ impl LivePage {
             of_tool: Arc::clone(&of_tool),
         };
         let (url, server) = serve(place, listener, protection, routes)?;
+        let (results, ended) = Results::of(&watched);
         Ok(LivePage {
             url,
             feed: Some(feed.with_evidence()),
-            following: Some(watched.follow(inbox, true)?),
+            results: Some(results),
+            following: Some(watched.follow(inbox, ended, true)?),
             watched,
             of_tool,
             _server: server,
@@ -142,9 +146,16 @@ impl LivePage {
         self.feed.take()
     }
 
-    /// Waits until the page shows the end of all runs, whose observers were dropped before.
+    /// Returns what shows the results of the tool whose run it is. The page is over when it is
+    /// dropped, too; so it is taken once.
+    pub fn results(&mut self) -> Option<Results> {
+        self.results.take()
+    }
+
+    /// Waits until the page shows the end of all runs, whose observers and results were dropped
+    /// before.
     pub fn finish(&mut self) {
-        drop(self.feed.take());
+        drop((self.feed.take(), self.results.take()));
         if let Some(following) = self.following.take() {
             // If it panicked, that was told.
             let _ = following.join();

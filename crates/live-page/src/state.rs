@@ -9,8 +9,9 @@ use crate::baseline::{Baseline, Beside};
 use crate::files::REPORT_CSV;
 use crate::log::{MOST_LINES, Waiting};
 use crate::patch::Patch;
+use crate::results::Found;
 use crate::slow::{Cell, Slow};
-use loadline_page::{Against, Heat, RunPage, RunPlots, SearchPage};
+use loadline_page::{AddedTables, Against, Heat, RunPage, RunPlots, SearchPage};
 use loadline_plan::{Check, Plan, Shape};
 use loadline_reactor::let_workers_run_now;
 use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
@@ -46,6 +47,9 @@ pub(crate) struct Model {
     files: Vec<String>,
     /// The lines of the script that no event has brought yet.
     log: Waiting,
+    /// The results of the tool whose run it is, which no event has shown yet, and the latest.
+    found: Found,
+    results: Option<AddedTables>,
     /// The file that the run is saved into.
     saved: Option<PathBuf>,
     /// The baseline that runs are compared with.
@@ -84,14 +88,16 @@ struct EndedRun {
     result: RunResult,
     heat: Heat,
     against: Option<Against>,
+    results: Option<AddedTables>,
 }
 
 impl EndedRun {
     fn page(&self) -> RunPage {
-        RunPage {
+        let page = RunPage {
             against: self.against.clone(),
             ..run_page(&self.result, &self.heat)
-        }
+        };
+        page.with_added(self.results.clone())
     }
 }
 
@@ -155,6 +161,8 @@ impl Model {
             slow: Slow::default(),
             files: files.iter().map(|path| (*path).to_owned()).collect(),
             log: Waiting::default(),
+            found: Found::default(),
+            results: None,
             saved: None,
             baseline: None,
             beside: None,
@@ -226,8 +234,8 @@ impl Model {
     ) -> Event {
         (self.steer, self.files, self.run) = (steer, files, None);
         (self.saved, self.beside, self.ended) = (saved, None, None);
-        drop(self.log.take());
-        self.state.log = Vec::new();
+        drop((self.log.take(), self.found.take()));
+        (self.state.log, self.results) = (Vec::new(), None);
         (self.parts, self.slow) = (Parts::default(), Slow::default());
         self.state.standing = Standing {
             number: self.state.standing.number,
@@ -341,6 +349,27 @@ impl Model {
         self.log.clone()
     }
 
+    /// Returns the place of what the tool of the run finds of it.
+    pub(crate) fn found(&self) -> Found {
+        self.found.clone()
+    }
+
+    /// Takes what the tool of the run has found since the last time.
+    fn take_found(&mut self) {
+        self.results = self.found.take().or(self.results.take());
+    }
+
+    /// Shows what the tool of the run that has ended found of it last. Returns what changed by it,
+    /// the page of the run, and the run; `None` if there is nothing new.
+    pub(crate) fn conclude(&mut self) -> Option<(Event, RunPage, &RunResult)> {
+        let ended = self.ended.as_mut()?;
+        ended.results = Some(self.found.take()?);
+        let page = ended.page();
+        let event = self.show(&page);
+        let ended = self.ended.as_ref()?;
+        Some((event, page, &ended.result))
+    }
+
     /// Returns the lines for the next event. A log begins with the load.
     fn new_lines(&mut self) -> Vec<String> {
         if self.state.standing.phase == Phase::Preparing {
@@ -411,7 +440,7 @@ impl Model {
     }
 
     fn begin(&mut self, header: &Header) -> Event {
-        self.ended = None;
+        (self.ended, self.results) = (None, None);
         self.added.clear();
         (self.parts, self.slow) = (Parts::begin(header), Slow::default());
         self.beside = self.begin_beside(&header.plan);
@@ -469,13 +498,14 @@ impl Model {
             beside.observe(&run.judged.summary);
         }
         self.stop_if_decided(&run);
+        self.take_found();
         let_workers_run_now();
         let page = RunPage {
             against: self.beside.as_ref().map(Beside::against),
             ..run.page()
         };
         self.run = Some(run);
-        self.show(&page)
+        self.show(&page.with_added(self.results.clone()))
     }
 
     /// True if a run of this plan has something to decide. Trials of a search are no such runs.
@@ -498,6 +528,7 @@ impl Model {
 
     fn end(&mut self, end: &RunEnd) -> RunPage {
         let result = &end.result;
+        self.take_found();
         let beside = self.beside.as_mut();
         let against = beside.map(|beside| beside.conclude(&result.summary));
         let heat = self.run.take().map_or_else(Heat::default, |run| run.heat);
@@ -528,6 +559,7 @@ impl Model {
             result: result.clone(),
             heat,
             against,
+            results: self.results.clone(),
         };
         let page = ended.page();
         self.ended = Some(ended);

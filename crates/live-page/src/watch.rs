@@ -5,6 +5,7 @@ use crate::api::{Event, NameCourse, SlowRows, Span};
 use crate::baseline::Baseline;
 use crate::files::Finished;
 use crate::log::PageLog;
+use crate::results::Found;
 use crate::slow::Cell;
 use crate::state::{CheckProblem, Model, span_page};
 use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
@@ -18,6 +19,7 @@ use loadline_web::{Broadcast, Whole};
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -63,9 +65,14 @@ impl Watched {
         }
     }
 
-    /// Takes the news of all runs, on a thread of its own that ends with them. The page is over
-    /// then, if they are its last ones.
-    pub(crate) fn follow(&self, inbox: Inbox, are_last: bool) -> io::Result<JoinHandle<()>> {
+    /// Takes the news of all runs, on a thread of its own that ends with them and with the results
+    /// of their tool. The page is over then, if they are its last ones.
+    pub(crate) fn follow(
+        &self,
+        inbox: Inbox,
+        results: Receiver<()>,
+        are_last: bool,
+    ) -> io::Result<JoinHandle<()>> {
         let watched = self.clone();
         thread::Builder::new()
             .name("live page".to_owned())
@@ -73,6 +80,9 @@ impl Watched {
                 while let Some(news) = inbox.wait() {
                     watched.take(&news);
                 }
+                // Nothing is sent: it ends.
+                let _ = results.recv();
+                watched.conclude();
                 if are_last {
                     watched.end();
                 }
@@ -217,6 +227,25 @@ impl Watched {
             locked(&self.shared).finished = Some(Arc::new(finished));
         }
         self.tell("interval", &event);
+    }
+
+    /// Shows what the tool of the run that has ended found of it last, if that is not shown yet.
+    fn conclude(&self) {
+        let _order = locked(&self.order);
+        let event = {
+            let shared = &mut *locked(&self.shared);
+            let Some((event, page, result)) = shared.model.conclude() else {
+                return;
+            };
+            shared.finished = Some(Arc::new(finished(page, result)));
+            event
+        };
+        self.tell("interval", &event);
+    }
+
+    /// Returns the place of what the tool of a run finds of it.
+    pub(crate) fn found(&self) -> Found {
+        locked(&self.shared).model.found()
     }
 
     /// Writes a note on the run that has ended: on the page, in its reports and in its saved run.

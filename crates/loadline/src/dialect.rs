@@ -17,6 +17,8 @@ use loadline_tool_ab as ab;
 use loadline_tool_host::{Host, LivePages, Terminals};
 use loadline_tool_oha as oha;
 use loadline_tool_wrk::{self as wrk, Tool};
+#[cfg(feature = "k6")]
+pub(crate) use pages::shown_results;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::Path;
