@@ -452,6 +452,8 @@ pub struct NewRun {
     pub spawn_rate: Option<String>,
     /// The classes of users of a locustfile; without one all.
     pub classes: Option<Vec<String>>,
+    /// Options that a locustfile adds, each as `NAME=value`, or as `NAME` for one without a value.
+    pub options: Option<Vec<String>>,
     /// Variables of a script of k6, each as `NAME=value`.
     pub variables: Option<Vec<String>>,
     /// True to search for the load line of a URL or plan file: the length is the limit of the whole

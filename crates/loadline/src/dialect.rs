@@ -96,7 +96,11 @@ fn run_locust(words: &[OsString], front: Front) -> ExitCode {
         Ok(agents) => agents,
         Err(sentence) => return refuse(&sentence).into(),
     };
-    let command = locust::Words { words, agents };
+    let command = locust::Words {
+        words,
+        agents,
+        options: None,
+    };
     ExitCode::from(match front.web {
         None => command.run(),
         Some(web) => command.run_shown(&web),

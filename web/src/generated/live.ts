@@ -426,6 +426,10 @@ spawn_rate?: string,
  */
 classes?: Array<string>, 
 /**
+ * Options that a locustfile adds, each as `NAME=value`, or as `NAME` for one without a value.
+ */
+options?: Array<string>, 
+/**
  * Variables of a script of k6, each as `NAME=value`.
  */
 variables?: Array<string>, 

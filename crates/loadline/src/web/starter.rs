@@ -280,6 +280,7 @@ fn run_locust(words: &Words, seat: &Seat) -> Result<(), String> {
     let command = locust::Words {
         words: &own,
         agents: None,
+        options: Some(words.options.clone()),
     };
     let child = command.start(None, &log)?;
     let maker = Maker::of(&child);
