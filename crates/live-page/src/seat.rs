@@ -93,7 +93,7 @@ impl Seat {
         let following = self.watched.follow(inbox, ended, false)?;
         *locked(&self.following) = Some(following);
         *locked(&self.results) = Some(results);
-        Ok(feed.with_evidence())
+        Ok(feed.with_evidence().with_agents())
     }
 
     /// Returns what shows the results of the tool whose run was taken; once for each run. It is

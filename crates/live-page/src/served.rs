@@ -100,7 +100,7 @@ impl LivePage {
         let (results, ended) = Results::of(&watched);
         Ok(LivePage {
             url,
-            feed: Some(feed.with_evidence()),
+            feed: Some(feed.with_evidence().with_agents()),
             results: Some(results),
             following: Some(watched.follow(inbox, ended, true)?),
             watched,

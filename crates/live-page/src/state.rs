@@ -1,9 +1,10 @@
 //! What is known of the run, second by second: the news of the run in, the state and its changes
 //! out.
 
+use crate::agents;
 use crate::api::{
-    Band, CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, PercentileSoFar, Phase,
-    SlowRows, Span, Standing, State,
+    AgentSoFar, Band, CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, PercentileSoFar,
+    Phase, SlowRows, Span, Standing, State,
 };
 use crate::baseline::{Baseline, Beside};
 use crate::files::REPORT_CSV;
@@ -60,6 +61,8 @@ pub(crate) struct Model {
     ended: Option<EndedRun>,
     /// The checks that were added to the current run, or to the last one.
     added: Vec<AddedCheck>,
+    /// The agents of the current run, or of the last one.
+    agents: Vec<AgentSoFar>,
 }
 
 /// A check that a viewer added while the run lasted. Who sees the figures first chooses what they
@@ -168,6 +171,7 @@ impl Model {
             beside: None,
             ended: None,
             added: Vec::new(),
+            agents: Vec::new(),
         }
     }
 
@@ -442,6 +446,7 @@ impl Model {
     fn begin(&mut self, header: &Header) -> Event {
         (self.ended, self.results) = (None, None);
         self.added.clear();
+        self.agents.clear();
         (self.parts, self.slow) = (Parts::begin(header), Slow::default());
         self.beside = self.begin_beside(&header.plan);
         let mut run = Run {
@@ -482,6 +487,9 @@ impl Model {
         self.parts.observe(&stretch.snapshot);
         let_workers_run_now();
         self.slow.observe(stretch);
+        if !stretch.snapshot.drain {
+            agents::observe(&mut self.agents, &stretch.agents);
+        }
         let mut run = run.with(stretch);
         let standing = &mut self.state.standing;
         standing.load.level = level(&run.judged.summary);
@@ -490,6 +498,7 @@ impl Model {
             standing.figures = figures(&run, &stretch.snapshot);
             let added = judged(&self.added, &run.judged.summary, false);
             standing.figures.checks.extend(added);
+            standing.figures.agents.clone_from(&self.agents);
         }
         if stretch.snapshot.drain || self.steer.is_ending() {
             standing.phase = Phase::Ending;
@@ -555,6 +564,7 @@ impl Model {
         };
         let added = judged(&self.added, &result.summary, true);
         standing.figures.checks.extend(added);
+        standing.figures.agents = latest.agents;
         let ended = EndedRun {
             result: result.clone(),
             heat,
