@@ -777,6 +777,10 @@ fn a_page_is_watched_and_the_run_is_steered_in_a_browser() {
     };
     steer(&mut tab);
     tab.await_that("document.querySelector('.phase')?.textContent.startsWith('Ended')");
+    // What was said of the run as it went on is true no more.
+    tab.await_that(
+        "!(document.querySelector('.controls')?.textContent ?? '').includes('The run stops')",
+    );
     assert_eq!(tab.errors, Vec::<String>::new());
     let (code, said) = running.end();
     assert_eq!(code, Some(130), "{said}");
