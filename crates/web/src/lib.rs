@@ -1,9 +1,9 @@
 //! A small HTTP server beside a run, for a live page and for REST APIs.
 //!
 //! A [`Server`] has a thread of its own with one event loop, so that it responds while workers are
-//! busy, and it shares nothing with them. Responses come from a [`Service`], which is called on
-//! a pool of threads: a request that takes long keeps no other one waiting. [`Broadcast`] sends
-//! events to any number of viewers; each event is made once.
+//! busy, and it shares nothing with them. Responses come from a [`Service`], which is called on a
+//! pool of few threads: several requests are answered at once, and never so many that workers wait
+//! for a core. [`Broadcast`] sends events to any number of viewers; each event is made once.
 //!
 //! Access is decided before the service receives a request, by [`Rules`]:
 //!

@@ -28,6 +28,9 @@ use tokio::time::{sleep, timeout};
 
 /// The most connections at once; further ones are closed at once.
 pub const MOST_CONNECTIONS: usize = 256;
+/// The most requests that are answered at once; further ones wait. As many threads as connections
+/// would take the cores of a run from its workers.
+const MOST_ANSWERING: usize = 8;
 /// How long a connection may take for the head of a request, and may be idle before it.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the body of a request may take.
@@ -77,6 +80,7 @@ impl Server {
         let address = listener.local_addr()?;
         let runtime = Builder::new_current_thread()
             .thread_name(format!("{name} pool"))
+            .max_blocking_threads(MOST_ANSWERING)
             .enable_all()
             .build()?;
         let (end, ended) = oneshot::channel();

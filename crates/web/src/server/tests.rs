@@ -5,6 +5,7 @@ use crate::{Broadcast, Whole};
 use rcgen::generate_simple_self_signed;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::{self, ClientConfig, ClientConnection, RootCertStore};
 
@@ -31,22 +32,70 @@ fn broadcast() -> Broadcast {
     })
 }
 
-fn serve_with(access: Access, broadcast: &Broadcast) -> Server {
-    serve(access, None, broadcast)
-}
-
-fn serve(access: Access, certificate: Option<Certificate>, broadcast: &Broadcast) -> Server {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let rules = Rules {
+fn rules(access: Access, certificate: Option<Certificate>) -> Rules {
+    Rules {
         hosts: Hosts::of("127.0.0.1:0"),
         same_origin: true,
         access,
         most_body_bytes: 1_000,
         title_case: false,
         certificate,
-    };
+    }
+}
+
+fn serve_with(access: Access, broadcast: &Broadcast) -> Server {
+    serve(access, None, broadcast)
+}
+
+fn serve(access: Access, certificate: Option<Certificate>, broadcast: &Broadcast) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let rules = rules(access, certificate);
     let echo = Arc::new(Echo(broadcast.clone()));
     Server::start("test", listener, rules, echo).expect("a server")
+}
+
+/// Counts the requests that it answers at once.
+#[derive(Default)]
+struct Counting {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Service for Counting {
+    fn answer(&self, _: &Request) -> Answer {
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(now, Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(5));
+        self.now.fetch_sub(1, Ordering::Relaxed);
+        Answer::empty(StatusCode::OK)
+    }
+}
+
+#[test]
+fn many_requests_at_once_are_all_answered_and_take_few_threads() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let counting = Arc::<Counting>::default();
+    let server = Server::start(
+        "test",
+        listener,
+        rules(Access::Open, None),
+        counting.clone(),
+    );
+    let server = server.expect("a server");
+    let mut streams: Vec<TcpStream> = (0..100)
+        .map(|_| TcpStream::connect(server.address()).expect("a connection"))
+        .collect();
+    for stream in &mut streams {
+        stream
+            .write_all(get("/", "").as_bytes())
+            .expect("it is taken");
+    }
+    for mut stream in streams {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    assert!(counting.most.load(Ordering::Relaxed) <= MOST_ANSWERING);
 }
 
 fn open() -> Server {
