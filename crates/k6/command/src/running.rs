@@ -44,6 +44,9 @@ pub(super) enum Step {
     Interrupted = 10,
 }
 
+/// Shows results on a live page; see `ShowResults`.
+type Show = dyn Fn(&str) + Send + Sync;
+
 /// A running test.
 pub(super) struct Running {
     pub(super) state: Arc<RunState>,
@@ -60,7 +63,7 @@ pub(super) struct Running {
     pub(super) resumed: Condvar,
     /// What shows results on a live page. The page itself holds this test, and waits for the end of
     /// its results, so that they are held elsewhere.
-    pub(super) shows: OnceLock<Weak<dyn Fn(&str) + Send + Sync>>,
+    pub(super) shows: OnceLock<Weak<Show>>,
 }
 
 /// The part of a test's state that changes.
