@@ -7,6 +7,7 @@ mod k6_events;
 mod lasting;
 
 use crate::browser::Tab;
+use crate::openssl::make_certificate;
 use crate::rig::{assert_balanced, beside_others, command, loadline, serve, text, url};
 use crate::schemas::document;
 use loadline_testbed::Server;
@@ -663,6 +664,68 @@ fn a_user_and_a_password_replace_the_token() {
     assert_eq!(running.end().0, Some(0));
 }
 
+#[test]
+fn with_a_certificate_the_page_is_served_by_tls_alone() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let [key, cert] = ["key.pem", "cert.pem"].map(|name| folder.path().join(name));
+    make_certificate(text(&key), text(&cert));
+    let target = url(&server, "");
+    let beside_others = beside_others();
+    let tls = ["--web-cert", text(&cert), "--web-key", text(&key)];
+    let rest = [&tls[..], &["-r", "50", "-d", "1h"]].concat();
+    let running = Running::begin(&words(&rest, &target));
+    let page = running.url.clone();
+    assert!(page.starts_with("https://127.0.0.1:"), "{page}");
+    let state = format!("{page}api/v1/state");
+    let asked = [
+        "--cacert",
+        text(&cert),
+        "--http",
+        "1.1",
+        "-c",
+        "1",
+        "-n",
+        "5",
+        "--allow-invalid",
+        "-o",
+        "json",
+        &state,
+    ];
+    drop(beside_others);
+    let said = loadline(&asked);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(report["summary"]["statuses"]["200"], 5, "{}", said.stderr);
+    let mut plain = TcpStream::connect(page[8..].trim_end_matches('/')).unwrap();
+    plain
+        .write_all(b"GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer);
+    assert!(!String::from_utf8_lossy(&answer).contains("HTTP/1.1"));
+    running.interrupt();
+}
+
+#[test]
+fn a_certificate_that_can_not_be_used_is_said_before_anything_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let [key, cert] = ["key.pem", "cert.pem"].map(|name| folder.path().join(name));
+    make_certificate(text(&key), text(&cert));
+    for (cert, key, sentence) in [
+        ("/nowhere", text(&key), "--web-cert /nowhere can't be read"),
+        (text(&key), text(&key), "it holds no certificate in PEM"),
+        (text(&cert), text(&cert), "it holds no private key in PEM"),
+    ] {
+        let words = ["--web=0", "--web-cert", cert, "--web-key", key];
+        refused(&words, serve(), sentence);
+    }
+    refused(
+        &["--web=0", "--web-cert", text(&cert)],
+        serve(),
+        "--web-key",
+    );
+}
+
 /// Words that make no page, and what is said of them.
 fn refused(words: &[&str], server: Server, sentence: &str) {
     let target = url(&server, "");
@@ -714,6 +777,10 @@ fn a_page_is_watched_and_the_run_is_steered_in_a_browser() {
     };
     steer(&mut tab);
     tab.await_that("document.querySelector('.phase')?.textContent.startsWith('Ended')");
+    // What was said of the run as it went on is true no more.
+    tab.await_that(
+        "!(document.querySelector('.controls')?.textContent ?? '').includes('The run stops')",
+    );
     assert_eq!(tab.errors, Vec::<String>::new());
     let (code, said) = running.end();
     assert_eq!(code, Some(130), "{said}");
@@ -850,6 +917,54 @@ fn a_test_of_k6_is_paused_scaled_and_stopped_as_by_its_rest_api() {
     assert!(said.contains("test run stopped from REST API"), "{said}");
 }
 
+#[cfg(feature = "k6")]
+#[test]
+fn thresholds_and_checks_of_k6_are_on_the_page_as_they_stand_and_as_they_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve();
+    let script = format!(
+        "import http from 'k6/http'; import {{ check }} from 'k6';
+         export const options = {{ vus: 1, duration: '1h', thresholds: {{
+           http_req_duration: ['p(95)<0.001', 'max<60000'] }} }};
+         export default function () {{
+           const answer = http.get('{}');
+           check(answer, {{ 'is there': (one) => one.status === 200 }});
+         }}
+         export function teardown() {{ http.get('{}'); }}",
+        url(&server, "delay=5ms"),
+        url(&server, ""),
+    );
+    std::fs::write(folder.path().join("own.js"), script).unwrap();
+    let _beside_others = beside_others();
+    let mut k6 = command(&["--web=0", "k6", "run", "-q", "own.js"]);
+    k6.current_dir(folder.path());
+    let running = Running::of(k6, "The live page is at ");
+    let headline = |page: &Value, name: &str| {
+        let mut all = page["headlines"].as_array().into_iter().flatten();
+        let found = all.find(|one| one["name"] == name);
+        found.map(|one| (one["figure"].clone(), one["tone"].clone()))
+    };
+    let state = running.await_that(|state| headline(&state["page"], "Thresholds").is_some());
+    let page = &state["page"];
+    let crossed = Some((json!("1 of 2 crossed"), json!("bad")));
+    assert_eq!(headline(page, "Thresholds"), crossed);
+    let (checks, tone) = headline(page, "Checks").expect("its checks");
+    assert!(checks.as_str().unwrap().ends_with(" passed") && tone == "good");
+    let titles = |page: &Value| -> Vec<Value> {
+        let tables = page["added"]["tables"].as_array().unwrap();
+        tables.iter().map(|table| table["title"].clone()).collect()
+    };
+    assert_eq!(titles(page), ["Thresholds", "Checks"]);
+    let events = running.events(None);
+    running.command("stop", "");
+    let events: Vec<Event> = events.collect();
+    assert_eq!(events.last().unwrap().name, "over");
+    let page = page_of(&events);
+    assert_eq!(headline(&page, "Thresholds"), crossed);
+    assert_eq!(titles(&page), ["Thresholds", "Checks", "Metrics"]);
+    assert_eq!(running.end().0, Some(103), "a test that was stopped");
+}
+
 #[test]
 fn runs_are_started_one_at_a_time_and_compared_afterwards() {
     let folder = tempfile::tempdir().unwrap();
@@ -883,6 +998,12 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
     );
     assert_eq!(page.ask("GET", "/report.json", "", "").0, 200);
     assert_eq!(page.ask("GET", "/saved.run", "", "").0, 200);
+    let (status, csv) = page.ask("GET", "/report.csv", "", "");
+    assert!(status == 200 && csv.starts_with("time_s,planned,"), "{csv}");
+    assert!(
+        state["files"].to_string().contains("/report.csv"),
+        "{state}"
+    );
     let next = json!({ "target": target, "users": "2", "duration": "2s" });
     let state = page.start(&next);
     assert_eq!(

@@ -199,6 +199,38 @@ def test_a_locustfile_is_started_from_the_page(tmp_path):
     assert os.path.exists(tmp_path / "run-1.run")
 
 
+OPTIONS = VISITORS + """
+    from locust import events
+
+    @events.init_command_line_parser.add_listener
+    def add(parser):
+        parser.add_argument("--basket")
+        parser.add_argument("--fast", action="store_true")
+
+    @events.test_start.add_listener
+    def say(environment, **kwargs):
+        known = environment.parsed_options
+        print("basket", known.basket, known.fast)
+"""
+
+
+def test_options_that_a_locustfile_adds_are_given_on_the_page(tmp_path):
+    write(tmp_path, OPTIONS)
+    with Server() as server, running(["web", "--listen", "127.0.0.1:0"], tmp_path) as process:
+        page = open_page(process, "Start runs at")
+        new = {"target": next(tmp_path.glob("*.py")).name, "duration": "2s", "host": server.url}
+        for name in ("html=a.html", "csv=a", "htm=a.html", "config=a"):
+            assert page.ask("api/v1/start", {**new, "options": [name]})[0] == 200
+            state = page.await_that(lambda state: state["can_start"])
+            assert "Locust ended with" in state["problem"]
+        options = ["basket=a b", "fast"]
+        assert page.ask("api/v1/start", {**new, "options": options})[0] == 200
+        state = page.await_that(lambda state: state["can_start"])
+        assert state["problem"] is None
+        assert "basket a b True" in state["log"], state["log"]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".py", ".run"]
+
+
 @pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
 def test_a_note_is_in_the_file_of_the_test_that_it_was_written_on(tmp_path, processes):
     write(tmp_path, VISITORS)

@@ -615,6 +615,8 @@ fn a_search_shows_its_trials_as_they_end() {
     let (status, json) = page.ask("GET", "/report.json", "", "");
     assert_eq!(status, 200);
     assert!(json.contains("\"trials\""));
+    assert_eq!(page.ask("GET", "/report.csv", "", "").0, 404);
+    assert!(!state["files"].to_string().contains("csv"), "{state:#}");
     assert_eq!(page.interrupt().0, Some(0));
 }
 

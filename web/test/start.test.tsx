@@ -34,11 +34,18 @@ test("a run has what was typed, and no empty field", () => {
     search: true,
     checks: ["p99<50ms", "errors<1%"],
   });
-  const locust = { ...NOTHING, target: "shop.py", users: "5", classes: "Buyer, Guest" };
+  const locust = {
+    ...NOTHING,
+    target: "shop.py",
+    users: "5",
+    classes: "Buyer, Guest",
+    options: "basket=a b\n\n",
+  };
   expect(newRun(locust, "locust")).toEqual({
     target: "shop.py",
     users: "5",
     classes: ["Buyer", "Guest"],
+    options: ["basket=a b"],
   });
 });
 
@@ -61,4 +68,5 @@ test("the form has the fields of what is loaded", () => {
   expect(html("shop.js")).toContain('name="variables"');
   expect(html("shop.js")).not.toContain('name="checks"');
   expect(html("shop.py")).toContain('name="spawn-rate"');
+  expect(html("shop.py")).toContain('name="options"');
 });

@@ -94,13 +94,13 @@ impl ListenAddress {
     }
 
     /// Returns the address of a page that is served at `bound`, as a user of this machine opens it.
-    pub(crate) fn url(&self, bound: SocketAddr) -> String {
-        let port = bound.port();
-        match bound.ip() {
-            ip if ip.is_unspecified() => format!("http://{}:{port}/", machine_name()),
-            IpAddr::V6(ip) => format!("http://[{ip}]:{port}/"),
-            IpAddr::V4(ip) => format!("http://{ip}:{port}/"),
-        }
+    pub(crate) fn url(&self, scheme: &str, bound: SocketAddr) -> String {
+        let host = match bound.ip() {
+            ip if ip.is_unspecified() => machine_name(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+            IpAddr::V4(ip) => ip.to_string(),
+        };
+        format!("{scheme}://{host}:{}/", bound.port())
     }
 }
 
@@ -160,6 +160,6 @@ mod tests {
             said.contains("another program listens there; give another port"),
             "{said}"
         );
-        assert_eq!(again.url(bound), format!("http://{bound}/"));
+        assert_eq!(again.url("http", bound), format!("http://{bound}/"));
     }
 }

@@ -159,6 +159,9 @@ pub struct Figures {
     pub validity: String,
     /// The checks as they stand.
     pub checks: Vec<CheckSoFar>,
+    /// The agents that send the load, by name; empty if this machine sends it, or more than 64
+    /// agents do.
+    pub agents: Vec<AgentSoFar>,
     /// Percentiles of the response time of the whole run so far, in rising order: the 50th, the
     /// 90th, the 99th, and those that checks are on, if there are enough responses.
     pub percentiles: Vec<PercentileSoFar>,
@@ -211,6 +214,29 @@ pub struct CheckSoFar {
     /// The instant at which it was added on the page, in seconds of the measured part; null for a
     /// check of the plan. What was added is on the page alone: no report and no exit code has it.
     pub added_at_s: Option<f64>,
+}
+
+/// An agent of a run that goes on. Counts are those so far; rates and times are those of the latest
+/// interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct AgentSoFar {
+    /// Its name.
+    pub name: String,
+    /// True if it told nothing of the latest interval: it is late, lost or has ended.
+    pub is_silent: bool,
+    /// Requests with a whole response.
+    pub answered: u64,
+    /// Requests without one.
+    pub failed: u64,
+    /// Responses per second.
+    pub rate_per_s: f64,
+    /// The median of the response time, in microseconds.
+    pub p50_us: Option<f64>,
+    /// The 99th percentile of the response time, in microseconds.
+    pub p99_us: Option<f64>,
+    /// The 99th percentile of the delay that it added itself, in microseconds.
+    pub lateness_p99_us: Option<f64>,
 }
 
 /// A check that is to be added while the run lasts.
@@ -452,6 +478,8 @@ pub struct NewRun {
     pub spawn_rate: Option<String>,
     /// The classes of users of a locustfile; without one all.
     pub classes: Option<Vec<String>>,
+    /// Options that a locustfile adds, each as `NAME=value`, or as `NAME` for one without a value.
+    pub options: Option<Vec<String>>,
     /// Variables of a script of k6, each as `NAME=value`.
     pub variables: Option<Vec<String>>,
     /// True to search for the load line of a URL or plan file: the length is the limit of the whole

@@ -6,6 +6,7 @@ use std::path::Path;
 /// The paths of the files.
 pub(crate) const REPORT: &str = "/report.html";
 pub(crate) const REPORT_JSON: &str = "/report.json";
+pub(crate) const REPORT_CSV: &str = "/report.csv";
 pub(crate) const SAVED_RUN: &str = "/saved.run";
 
 /// The longest saved run that a report holds: reading it takes seconds.
@@ -18,6 +19,8 @@ pub struct Finished {
     pub html: Option<String>,
     /// The JSON report.
     pub json: String,
+    /// The figures of each second, and by name, as CSV; a search has none.
+    pub csv: Option<String>,
 }
 
 /// Returns the element that holds the saved run in its report; `None` if it can't be read, or is
@@ -34,7 +37,7 @@ pub(crate) fn within_report(path: &Path) -> Option<String> {
 pub(crate) fn paths(is_saved: bool) -> Vec<&'static str> {
     let report = loadline_page::ready().is_ok().then_some(REPORT);
     let run = is_saved.then_some(SAVED_RUN);
-    [report, Some(REPORT_JSON), run]
+    [report, Some(REPORT_JSON), Some(REPORT_CSV), run]
         .into_iter()
         .flatten()
         .collect()

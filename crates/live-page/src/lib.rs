@@ -19,8 +19,9 @@
 //!
 //! - a route or a command: `routes.rs`; the types of both `api.rs`, `openapi.rs`
 //! - what the page shows of a run: `state.rs`, the difference of two seconds `patch.rs`
-//! - the log of scripts: `log.rs`
+//! - the log of scripts: `log.rs`; what a tool finds of its test: `results.rs`
 //! - a search: `searching.rs`, `crates/loadline/src/commands/capacity.rs`
+//! - the agents of a run: `agents.rs`
 //! - the slowest requests: `slow.rs`, kept by `crates/engine/src/slowest.rs`
 //! - the comparison with a baseline: `baseline.rs`, `crates/verdict/src/comparison/looks.rs`
 //! - when it is made: `watch.rs`; the page itself `document.rs`, and `web/src/live/`
@@ -35,6 +36,7 @@
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod address;
+mod agents;
 mod api;
 mod baseline;
 mod document;
@@ -42,6 +44,7 @@ mod files;
 mod log;
 mod openapi;
 mod patch;
+mod results;
 mod routes;
 #[cfg(test)]
 mod samples;
@@ -57,17 +60,21 @@ mod watch;
 
 pub use address::{ADDRESS, ListenAddress, ListenError};
 pub use api::{
-    Band, Cause, CheckSoFar, Compared, Composed, CpuShare, EarlierRun, Event, Figures, FileKind,
-    LevelUnit, Load, NameCourse, NewBaseline, NewCheck, NewEnd, NewLevel, NewNote, NewRun, Offer,
-    OfferedFile, PercentileSoFar, Phase, Problem, SlowRow, SlowRows, Span, Standing, State,
-    Steered,
+    AgentSoFar, Band, Cause, CheckSoFar, Compared, Composed, CpuShare, EarlierRun, Event, Figures,
+    FileKind, LevelUnit, Load, NameCourse, NewBaseline, NewCheck, NewEnd, NewLevel, NewNote,
+    NewRun, Offer, OfferedFile, PercentileSoFar, Phase, Problem, SlowRow, SlowRows, Span, Standing,
+    State, Steered,
 };
 pub use baseline::Baseline;
 pub use files::Finished;
 pub use log::PageLog;
 pub use openapi::openapi;
 pub use patch::Patch;
+pub use results::Results;
 pub use searching::Searching;
 pub use seat::{Seat, Starter};
-pub use served::{Credentials, LivePage, OpenError};
+pub use served::{Credentials, LivePage, OpenError, Protection};
 pub use start::StartPage;
+
+/// The certificate of a page that is served by TLS.
+pub use loadline_web::{Certificate, CertificateError};

@@ -183,6 +183,10 @@ fn files(types: &mut SchemaGenerator) -> Value {
     json!({
         "/report.html": file("The report, of a run that goes on as it stands.", "text/html"),
         "/report.json": file("The JSON of a run that has ended.", "application/json"),
+        "/report.csv": file(
+            "The figures of each second, and by name, of a run that has ended.",
+            "text/csv",
+        ),
         "/saved.run": file("The saved run, after its end.", "application/octet-stream"),
         "/events": { "get": {
             "summary": "Of a test of k6 whose web dashboard was asked for: its events, as k6 2 \

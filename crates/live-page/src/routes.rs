@@ -5,7 +5,7 @@ mod starting;
 use crate::api::{NewCheck, NewEnd, NewLevel, NewNote, Problem, Steered};
 use crate::baseline::Baseline;
 use crate::document::{self, document};
-use crate::files::{self, REPORT, REPORT_JSON, SAVED_RUN};
+use crate::files::{self, REPORT, REPORT_CSV, REPORT_JSON, SAVED_RUN};
 use crate::openapi::openapi;
 use crate::seat::Starting;
 use crate::slow::Cell;
@@ -31,6 +31,7 @@ const MOST_DROPPED_BYTES: usize = 64 << 20;
 const LONGEST_NAME: usize = 200;
 
 const JSON: &str = "application/json";
+const CSV: &str = "text/csv; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
 
 /// The service of a live page.
@@ -88,6 +89,7 @@ impl Routes {
             "/api/v1/openapi.json" => Answer::new(StatusCode::OK, JSON, openapi()),
             REPORT => self.report(),
             REPORT_JSON => self.json(),
+            REPORT_CSV => self.csv(),
             SAVED_RUN => self.saved(),
             "/events" if self.of_tool.get().is_some() => self.events_of_tool(request),
             _ => self.look_further(request).unwrap_or_else(|| {
@@ -188,6 +190,19 @@ impl Routes {
                 attached("report.json", answer)
             }
             None => too_early(),
+        }
+    }
+
+    fn csv(&self) -> Answer {
+        let Some(files) = self.watched.finished() else {
+            return too_early();
+        };
+        match &files.csv {
+            Some(csv) => attached("report.csv", Answer::new(StatusCode::OK, CSV, csv.clone())),
+            None => problem(
+                StatusCode::NOT_FOUND,
+                "A search has no CSV: ask for /report.json.",
+            ),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::api::{Composed, EarlierRun, NewRun, Offer};
 use crate::baseline::Baseline;
 use crate::files;
 use crate::log::PageLog;
+use crate::results::Results;
 use crate::searching::Searching;
 use crate::watch::Watched;
 use loadline_page::Page;
@@ -67,6 +68,7 @@ pub(crate) struct Starting {
 pub struct Seat {
     watched: Watched,
     following: Arc<Mutex<Option<JoinHandle<()>>>>,
+    results: Arc<Mutex<Option<Results>>>,
 }
 
 impl Seat {
@@ -74,6 +76,7 @@ impl Seat {
         Seat {
             watched,
             following: Arc::default(),
+            results: Arc::default(),
         }
     }
 
@@ -86,9 +89,17 @@ impl Seat {
         let (feed, inbox) = feed(QUEUE);
         let paths = files::paths(saved.is_some()).into_iter().map(str::to_owned);
         self.watched.expect(steer, paths.collect(), saved);
-        let following = self.watched.follow(inbox, false)?;
-        *self.following() = Some(following);
-        Ok(feed.with_evidence())
+        let (results, ended) = Results::of(&self.watched);
+        let following = self.watched.follow(inbox, ended, false)?;
+        *locked(&self.following) = Some(following);
+        *locked(&self.results) = Some(results);
+        Ok(feed.with_evidence().with_agents())
+    }
+
+    /// Returns what shows the results of the tool whose run was taken; once for each run. It is
+    /// dropped before the page is left.
+    pub fn results(&self) -> Option<Results> {
+        locked(&self.results).take()
     }
 
     /// Returns what writes into the log of the run.
@@ -106,19 +117,18 @@ impl Seat {
     /// Offers the page for the next run, once all of this one is shown. Its observer was dropped
     /// before. `problem` is the reason why it could not be made, if it could not.
     pub fn leave(&self, problem: Option<String>) {
-        let following = self.following().take();
+        drop(self.results());
+        let following = locked(&self.following).take();
         if let Some(following) = following {
             // If it panicked, that was told.
             let _ = following.join();
         }
         self.watched.release(problem);
     }
+}
 
-    fn following(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
-        self.following
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Seat {

@@ -4,12 +4,13 @@ use crate::address::{ListenAddress, ListenError};
 use crate::baseline::Baseline;
 use crate::files;
 use crate::log::PageLog;
+use crate::results::Results;
 use crate::routes::Routes;
 use crate::searching::Searching;
 use crate::state::Model;
 use crate::watch::Watched;
 use loadline_runner::{Feed, QUEUE, Steer, feed};
-use loadline_web::{Access, Broadcast, Hosts, Rules, Server};
+use loadline_web::{Access, Broadcast, Certificate, Hosts, Rules, Server};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -37,6 +38,15 @@ pub enum Credentials {
     },
 }
 
+/// What protects a page beyond the rules that hold for all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Protection {
+    /// The users who may open it.
+    pub credentials: Credentials,
+    /// The certificate with which it is served by TLS; without one it is served in the clear.
+    pub certificate: Option<Certificate>,
+}
+
 /// The reason why the page can't be served.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -52,6 +62,7 @@ pub enum OpenError {
 pub struct LivePage {
     url: String,
     feed: Option<Feed>,
+    results: Option<Results>,
     watched: Watched,
     following: Option<JoinHandle<()>>,
     /// The events of the tool whose run is shown.
@@ -67,7 +78,7 @@ impl LivePage {
     /// If it can't be served.
     pub fn open(
         place: &ListenAddress,
-        credentials: &Credentials,
+        protection: &Protection,
         steer: Arc<dyn Steer>,
         saved: Option<PathBuf>,
         baseline: Option<Arc<Baseline>>,
@@ -85,11 +96,13 @@ impl LivePage {
             starting: None,
             of_tool: Arc::clone(&of_tool),
         };
-        let (url, server) = serve(place, listener, credentials, routes)?;
+        let (url, server) = serve(place, listener, protection, routes)?;
+        let (results, ended) = Results::of(&watched);
         Ok(LivePage {
             url,
-            feed: Some(feed.with_evidence()),
-            following: Some(watched.follow(inbox, true)?),
+            feed: Some(feed.with_evidence().with_agents()),
+            results: Some(results),
+            following: Some(watched.follow(inbox, ended, true)?),
             watched,
             of_tool,
             _server: server,
@@ -133,9 +146,16 @@ impl LivePage {
         self.feed.take()
     }
 
-    /// Waits until the page shows the end of all runs, whose observers were dropped before.
+    /// Returns what shows the results of the tool whose run it is. The page is over when it is
+    /// dropped, too; so it is taken once.
+    pub fn results(&mut self) -> Option<Results> {
+        self.results.take()
+    }
+
+    /// Waits until the page shows the end of all runs, whose observers and results were dropped
+    /// before.
     pub fn finish(&mut self) {
-        drop(self.feed.take());
+        drop((self.feed.take(), self.results.take()));
         if let Some(following) = self.following.take() {
             // If it panicked, that was told.
             let _ = following.join();
@@ -159,11 +179,11 @@ impl Drop for LivePage {
 pub(crate) fn serve(
     place: &ListenAddress,
     listener: TcpListener,
-    credentials: &Credentials,
+    protection: &Protection,
     routes: Routes,
 ) -> Result<(String, Server), OpenError> {
     let bound = listener.local_addr()?;
-    let access = match credentials {
+    let access = match &protection.credentials {
         Credentials::Usual if bound.ip().is_loopback() => Access::Open,
         Credentials::Usual => Access::token()?,
         Credentials::Password { user, password } => Access::Password {
@@ -171,13 +191,20 @@ pub(crate) fn serve(
             password: password.clone(),
         },
     };
-    let url = place.url(bound) + &access.query();
+    let certificate = protection.certificate.clone();
+    let scheme = if certificate.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let url = place.url(scheme, bound) + &access.query();
     let rules = Rules {
         hosts: Hosts::of(&place.to_string()),
         same_origin: true,
         access,
         most_body_bytes: MOST_BODY_BYTES,
         title_case: false,
+        certificate,
     };
     let server = Server::start("web", listener, rules, Arc::new(routes))?;
     Ok((url, server))

@@ -3,7 +3,7 @@
 use crate::address::ListenAddress;
 use crate::routes::Routes;
 use crate::seat::{Seat, Starter, Starting};
-use crate::served::{Credentials, OpenError, serve};
+use crate::served::{OpenError, Protection, serve};
 use crate::state::Model;
 use crate::watch::Watched;
 use loadline_runner::Steer;
@@ -25,7 +25,7 @@ impl StartPage {
     /// If it can't be served.
     pub fn open(
         place: &ListenAddress,
-        credentials: &Credentials,
+        protection: &Protection,
         starter: Arc<dyn Starter>,
     ) -> Result<StartPage, OpenError> {
         let listener = place.listen()?;
@@ -38,7 +38,7 @@ impl StartPage {
             }),
             of_tool: Arc::default(),
         };
-        let (url, server) = serve(place, listener, credentials, routes)?;
+        let (url, server) = serve(place, listener, protection, routes)?;
         Ok(StartPage {
             url,
             watched,

@@ -1,15 +1,18 @@
 //! What is known of the run, second by second: the news of the run in, the state and its changes
 //! out.
 
+use crate::agents;
 use crate::api::{
-    Band, CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, PercentileSoFar, Phase,
-    SlowRows, Span, Standing, State,
+    AgentSoFar, Band, CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, PercentileSoFar,
+    Phase, SlowRows, Span, Standing, State,
 };
 use crate::baseline::{Baseline, Beside};
+use crate::files::REPORT_CSV;
 use crate::log::{MOST_LINES, Waiting};
 use crate::patch::Patch;
+use crate::results::Found;
 use crate::slow::{Cell, Slow};
-use loadline_page::{Against, Heat, RunPage, RunPlots, SearchPage};
+use loadline_page::{AddedTables, Against, Heat, RunPage, RunPlots, SearchPage};
 use loadline_plan::{Check, Plan, Shape};
 use loadline_reactor::let_workers_run_now;
 use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
@@ -45,6 +48,9 @@ pub(crate) struct Model {
     files: Vec<String>,
     /// The lines of the script that no event has brought yet.
     log: Waiting,
+    /// The results of the tool whose run it is, which no event has shown yet, and the latest.
+    found: Found,
+    results: Option<AddedTables>,
     /// The file that the run is saved into.
     saved: Option<PathBuf>,
     /// The baseline that runs are compared with.
@@ -55,6 +61,8 @@ pub(crate) struct Model {
     ended: Option<EndedRun>,
     /// The checks that were added to the current run, or to the last one.
     added: Vec<AddedCheck>,
+    /// The agents of the current run, or of the last one.
+    agents: Vec<AgentSoFar>,
 }
 
 /// A check that a viewer added while the run lasted. Who sees the figures first chooses what they
@@ -83,14 +91,16 @@ struct EndedRun {
     result: RunResult,
     heat: Heat,
     against: Option<Against>,
+    results: Option<AddedTables>,
 }
 
 impl EndedRun {
     fn page(&self) -> RunPage {
-        RunPage {
+        let page = RunPage {
             against: self.against.clone(),
             ..run_page(&self.result, &self.heat)
-        }
+        };
+        page.with_added(self.results.clone())
     }
 }
 
@@ -154,11 +164,14 @@ impl Model {
             slow: Slow::default(),
             files: files.iter().map(|path| (*path).to_owned()).collect(),
             log: Waiting::default(),
+            found: Found::default(),
+            results: None,
             saved: None,
             baseline: None,
             beside: None,
             ended: None,
             added: Vec::new(),
+            agents: Vec::new(),
         }
     }
 
@@ -225,8 +238,8 @@ impl Model {
     ) -> Event {
         (self.steer, self.files, self.run) = (steer, files, None);
         (self.saved, self.beside, self.ended) = (saved, None, None);
-        drop(self.log.take());
-        self.state.log = Vec::new();
+        drop((self.log.take(), self.found.take()));
+        (self.state.log, self.results) = (Vec::new(), None);
         (self.parts, self.slow) = (Parts::default(), Slow::default());
         self.state.standing = Standing {
             number: self.state.standing.number,
@@ -340,6 +353,27 @@ impl Model {
         self.log.clone()
     }
 
+    /// Returns the place of what the tool of the run finds of it.
+    pub(crate) fn found(&self) -> Found {
+        self.found.clone()
+    }
+
+    /// Takes what the tool of the run has found since the last time.
+    fn take_found(&mut self) {
+        self.results = self.found.take().or(self.results.take());
+    }
+
+    /// Shows what the tool of the run that has ended found of it last. Returns what changed by it,
+    /// the page of the run, and the run; `None` if there is nothing new.
+    pub(crate) fn conclude(&mut self) -> Option<(Event, RunPage, &RunResult)> {
+        let ended = self.ended.as_mut()?;
+        ended.results = Some(self.found.take()?);
+        let page = ended.page();
+        let event = self.show(&page);
+        let ended = self.ended.as_ref()?;
+        Some((event, page, &ended.result))
+    }
+
     /// Returns the lines for the next event. A log begins with the load.
     fn new_lines(&mut self) -> Vec<String> {
         if self.state.standing.phase == Phase::Preparing {
@@ -410,8 +444,9 @@ impl Model {
     }
 
     fn begin(&mut self, header: &Header) -> Event {
-        self.ended = None;
+        (self.ended, self.results) = (None, None);
         self.added.clear();
+        self.agents.clear();
         (self.parts, self.slow) = (Parts::begin(header), Slow::default());
         self.beside = self.begin_beside(&header.plan);
         let mut run = Run {
@@ -452,6 +487,9 @@ impl Model {
         self.parts.observe(&stretch.snapshot);
         let_workers_run_now();
         self.slow.observe(stretch);
+        if !stretch.snapshot.drain {
+            agents::observe(&mut self.agents, &stretch.agents);
+        }
         let mut run = run.with(stretch);
         let standing = &mut self.state.standing;
         standing.load.level = level(&run.judged.summary);
@@ -460,6 +498,7 @@ impl Model {
             standing.figures = figures(&run, &stretch.snapshot);
             let added = judged(&self.added, &run.judged.summary, false);
             standing.figures.checks.extend(added);
+            standing.figures.agents.clone_from(&self.agents);
         }
         if stretch.snapshot.drain || self.steer.is_ending() {
             standing.phase = Phase::Ending;
@@ -468,13 +507,14 @@ impl Model {
             beside.observe(&run.judged.summary);
         }
         self.stop_if_decided(&run);
+        self.take_found();
         let_workers_run_now();
         let page = RunPage {
             against: self.beside.as_ref().map(Beside::against),
             ..run.page()
         };
         self.run = Some(run);
-        self.show(&page)
+        self.show(&page.with_added(self.results.clone()))
     }
 
     /// True if a run of this plan has something to decide. Trials of a search are no such runs.
@@ -497,15 +537,21 @@ impl Model {
 
     fn end(&mut self, end: &RunEnd) -> RunPage {
         let result = &end.result;
+        self.take_found();
         let beside = self.beside.as_mut();
         let against = beside.map(|beside| beside.conclude(&result.summary));
         let heat = self.run.take().map_or_else(Heat::default, |run| run.heat);
         let percentiles = Bands::of(&result.summary.plan).at_the_end(&result.summary);
+        let is_search = self.is_search();
         let standing = &mut self.state.standing;
         standing.phase = Phase::Ended;
         (standing.can_decide, standing.stops_when_decided) = (false, false);
         standing.load.is_paused = false;
-        standing.files.clone_from(&self.files);
+        standing.files = self.files.clone();
+        // A search has no figures of each second.
+        standing
+            .files
+            .retain(|path| !is_search || path != REPORT_CSV);
         let latest = mem::take(&mut standing.figures);
         standing.figures = Figures {
             rate_per_s: latest.rate_per_s,
@@ -518,10 +564,12 @@ impl Model {
         };
         let added = judged(&self.added, &result.summary, true);
         standing.figures.checks.extend(added);
+        standing.figures.agents = latest.agents;
         let ended = EndedRun {
             result: result.clone(),
             heat,
             against,
+            results: self.results.clone(),
         };
         let page = ended.page();
         self.ended = Some(ended);

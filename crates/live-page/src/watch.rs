@@ -5,19 +5,21 @@ use crate::api::{Event, NameCourse, SlowRows, Span};
 use crate::baseline::Baseline;
 use crate::files::Finished;
 use crate::log::PageLog;
+use crate::results::Found;
 use crate::slow::Cell;
 use crate::state::{CheckProblem, Model, span_page};
 use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
 use loadline_plan::Check;
 use loadline_reactor::InTurns;
 use loadline_record::{Note, append_notes};
-use loadline_report::json;
+use loadline_report::{csv, json};
 use loadline_runner::{Inbox, News, NoteProblem, Steer};
 use loadline_verdict::RunResult;
 use loadline_web::{Broadcast, Whole};
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -63,9 +65,14 @@ impl Watched {
         }
     }
 
-    /// Takes the news of all runs, on a thread of its own that ends with them. The page is over
-    /// then, if they are its last ones.
-    pub(crate) fn follow(&self, inbox: Inbox, are_last: bool) -> io::Result<JoinHandle<()>> {
+    /// Takes the news of all runs, on a thread of its own that ends with them and with the results
+    /// of their tool. The page is over then, if they are its last ones.
+    pub(crate) fn follow(
+        &self,
+        inbox: Inbox,
+        results: Receiver<()>,
+        are_last: bool,
+    ) -> io::Result<JoinHandle<()>> {
         let watched = self.clone();
         thread::Builder::new()
             .name("live page".to_owned())
@@ -73,6 +80,9 @@ impl Watched {
                 while let Some(news) = inbox.wait() {
                     watched.take(&news);
                 }
+                // Nothing is sent: it ends.
+                let _ = results.recv();
+                watched.conclude();
                 if are_last {
                     watched.end();
                 }
@@ -219,6 +229,25 @@ impl Watched {
         self.tell("interval", &event);
     }
 
+    /// Shows what the tool of the run that has ended found of it last, if that is not shown yet.
+    fn conclude(&self) {
+        let _order = locked(&self.order);
+        let event = {
+            let shared = &mut *locked(&self.shared);
+            let Some((event, page, result)) = shared.model.conclude() else {
+                return;
+            };
+            shared.finished = Some(Arc::new(finished(page, result)));
+            event
+        };
+        self.tell("interval", &event);
+    }
+
+    /// Returns the place of what the tool of a run finds of it.
+    pub(crate) fn found(&self) -> Found {
+        locked(&self.shared).model.found()
+    }
+
     /// Writes a note on the run that has ended: on the page, in its reports and in its saved run.
     ///
     /// # Errors
@@ -266,6 +295,7 @@ impl Watched {
         let finished = Finished {
             html: loadline_page::html(&Page::Search(Box::new(page))).ok(),
             json,
+            csv: None,
         };
         locked(&self.shared).finished = Some(Arc::new(finished));
     }
@@ -288,6 +318,7 @@ fn finished(page: RunPage, result: &RunResult) -> Finished {
     Finished {
         html: html(page),
         json: format!("{:#}\n", json(result)),
+        csv: Some(csv(&result.summary)),
     }
 }
 

@@ -18,7 +18,7 @@ mod browser;
 mod samples;
 
 use browser::Tab;
-use loadline_live_page::{Credentials, LivePage};
+use loadline_live_page::{LivePage, Protection};
 use loadline_metrics::{Key, RequestOutcome, SeriesId, SeriesRecorder, SeriesTable};
 use loadline_plan::Plan;
 use loadline_record::{Environment, Header};
@@ -109,7 +109,7 @@ struct Shown<Came> {
 fn shown() -> Shown<impl Iterator<Item = u64>> {
     let place = "127.0.0.1:0".parse().unwrap();
     let commands = Arc::new(Commands::default());
-    let mut page = LivePage::open(&place, &Credentials::Usual, commands, None, None).unwrap();
+    let mut page = LivePage::open(&place, &Protection::default(), commands, None, None).unwrap();
     let mut feed = page.feed().unwrap();
     let hour = Hour::new();
     let mut came = events(page.url());

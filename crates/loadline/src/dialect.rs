@@ -17,6 +17,8 @@ use loadline_tool_ab as ab;
 use loadline_tool_host::{Host, LivePages, Terminals};
 use loadline_tool_oha as oha;
 use loadline_tool_wrk::{self as wrk, Tool};
+#[cfg(feature = "k6")]
+pub(crate) use pages::shown_results;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -94,7 +96,11 @@ fn run_locust(words: &[OsString], front: Front) -> ExitCode {
         Ok(agents) => agents,
         Err(sentence) => return refuse(&sentence).into(),
     };
-    let command = locust::Words { words, agents };
+    let command = locust::Words {
+        words,
+        agents,
+        options: None,
+    };
     ExitCode::from(match front.web {
         None => command.run(),
         Some(web) => command.run_shown(&web),

@@ -9,7 +9,9 @@ use crate::flags::run::web::WebFlags;
 use crate::interrupt::wait_for_interrupt;
 use crate::terminal::say_line;
 use anyhow::{Context, Result, bail};
-use loadline_live_page::{Baseline, Credentials, ListenAddress, LivePage};
+use loadline_live_page::{
+    Baseline, Certificate, CertificateError, Credentials, ListenAddress, LivePage, Protection,
+};
 use loadline_runner::Steer;
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -21,6 +23,8 @@ use std::sync::Arc;
 pub(crate) struct Web {
     place: ListenAddress,
     user: Option<(String, PathBuf)>,
+    /// The files of a certificate and of its key.
+    certificate: Option<(PathBuf, PathBuf)>,
 }
 
 impl Web {
@@ -29,12 +33,17 @@ impl Web {
         Some(Web {
             place: flags.web?,
             user: flags.web_user.zip(flags.web_password_file),
+            certificate: flags.web_cert.zip(flags.web_key),
         })
     }
 
     /// The page at this place, for whoever may open it there.
     pub(crate) fn at(place: ListenAddress) -> Web {
-        Web { place, user: None }
+        Web {
+            place,
+            user: None,
+            certificate: None,
+        }
     }
 
     /// Returns the place of the page.
@@ -68,24 +77,48 @@ impl Web {
         saved: Option<&Path>,
         baseline: Option<Arc<Baseline>>,
     ) -> Result<LivePage> {
-        let credentials = self.credentials()?;
+        let protection = self.protection()?;
         let saved = saved.map(Path::to_owned);
-        let page = LivePage::open(&self.place, &credentials, steer, saved, baseline)?;
+        let page = LivePage::open(&self.place, &protection, steer, saved, baseline)?;
         Ok(page)
     }
 
-    /// Returns who may open the page.
+    /// Returns who may open the page, and the certificate that it is served with.
     ///
     /// # Errors
-    /// If the file of the password can't be read.
-    pub(crate) fn credentials(&self) -> Result<Credentials> {
+    /// If the file of the password can't be read, or those of the certificate.
+    pub(crate) fn protection(&self) -> Result<Protection> {
+        Ok(Protection {
+            credentials: self.credentials()?,
+            certificate: self.certificate()?,
+        })
+    }
+
+    fn certificate(&self) -> Result<Option<Certificate>> {
+        let Some((chain, key)) = &self.certificate else {
+            return Ok(None);
+        };
+        let chain_text = read("--web-cert", chain)?;
+        let key_text = read("--web-key", key)?;
+        let (flag, path, problem) = match Certificate::read(&chain_text, &key_text) {
+            Ok(certificate) => return Ok(Some(certificate)),
+            Err(problem @ CertificateError::NoKey) => ("--web-key", key, problem),
+            Err(problem) => ("--web-cert", chain, problem),
+        };
+        bail!("{flag} {} can't be used: {problem}.", path.display())
+    }
+
+    fn credentials(&self) -> Result<Credentials> {
         let Some((user, path)) = &self.user else {
             return Ok(Credentials::Usual);
         };
         let shown = path.display();
-        let text = fs::read_to_string(path)
-            .with_context(|| format!("--web-password-file {shown} can't be read"))?;
-        match text.lines().next().unwrap_or_default() {
+        let text = read("--web-password-file", path)?;
+        match String::from_utf8_lossy(&text)
+            .lines()
+            .next()
+            .unwrap_or_default()
+        {
             "" => {
                 bail!("--web-password-file {shown} has no password in its first line; write one.")
             }
@@ -95,6 +128,11 @@ impl Web {
             }),
         }
     }
+}
+
+/// Reads the file that a flag names.
+fn read(flag: &str, path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("{flag} {} can't be read", path.display()))
 }
 
 /// Keeps the page of runs that have ended open until Ctrl-C, if somebody is at a terminal; else it

@@ -4,6 +4,7 @@ use crate::access::{Access, Ruling};
 use crate::hosts::{self, Hosts};
 use crate::patient::Patient;
 use crate::service::{Answer, Content, Refusal, Request, Service};
+use crate::tls::Certificate;
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::header::{HeaderValue, LOCATION, SET_COOKIE, WWW_AUTHENTICATE};
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use std::{fmt, io};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, oneshot};
@@ -26,6 +28,9 @@ use tokio::time::{sleep, timeout};
 
 /// The most connections at once; further ones are closed at once.
 pub const MOST_CONNECTIONS: usize = 256;
+/// The most requests that are answered at once; further ones wait. As many threads as connections
+/// would take the cores of a run from its workers.
+const MOST_ANSWERING: usize = 8;
 /// How long a connection may take for the head of a request, and may be idle before it.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the body of a request may take.
@@ -48,6 +53,8 @@ pub struct Rules {
     pub most_body_bytes: usize,
     /// True if the names of fields are written as Go does: `Content-Type`.
     pub title_case: bool,
+    /// The certificate of a server that speaks TLS.
+    pub certificate: Option<Certificate>,
 }
 
 /// A server, which serves until it is dropped.
@@ -73,6 +80,7 @@ impl Server {
         let address = listener.local_addr()?;
         let runtime = Builder::new_current_thread()
             .thread_name(format!("{name} pool"))
+            .max_blocking_threads(MOST_ANSWERING)
             .enable_all()
             .build()?;
         let (end, ended) = oneshot::channel();
@@ -167,13 +175,27 @@ async fn converse(stream: TcpStream, responder: Arc<Responder>) {
     let is_loopback = stream.local_addr().is_ok_and(|own| own.ip().is_loopback());
     // Events are small, and are to be seen when they are sent.
     let _ = stream.set_nodelay(true);
+    let stream = Patient::new(stream);
+    let Some(certificate) = &responder.rules.certificate else {
+        return talk(stream, responder, is_loopback).await;
+    };
+    if let Ok(Some(stream)) = timeout(HEAD_TIMEOUT, certificate.secure(stream)).await {
+        talk(stream, responder, is_loopback).await;
+    }
+}
+
+/// Answers the requests of one connection, in the clear or within TLS.
+async fn talk<S>(stream: S, responder: Arc<Responder>, is_loopback: bool)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let mut server = http1::Builder::new();
     server
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .title_case_headers(responder.rules.title_case);
     let service = service_fn(move |request| respond(request, Arc::clone(&responder), is_loopback));
-    let connection = server.serve_connection(TokioIo::new(Patient::new(stream)), service);
+    let connection = server.serve_connection(TokioIo::new(stream), service);
     // A client that disconnects is not a problem of the run.
     let _ = connection.await;
 }
@@ -218,9 +240,17 @@ impl Responder {
         let access = &self.rules.access;
         match access.rule(uri, fields, self.port) {
             Ruling::Granted => Admission::Granted,
-            Ruling::Welcomed { location, cookie } => welcome(&location, &cookie),
+            Ruling::Welcomed { location, cookie } => welcome(&location, &self.kept(cookie)),
             Ruling::Denied if access.asks_for_password() => Admission::Refused(Refusal::Password),
             Ruling::Denied => Admission::Refused(Refusal::Token),
+        }
+    }
+
+    /// A cookie that came by TLS goes back by TLS alone.
+    fn kept(&self, cookie: String) -> String {
+        match self.rules.certificate {
+            Some(_) => cookie + "; Secure",
+            None => cookie,
         }
     }
 

@@ -2,6 +2,44 @@
 // GENERATE=1 cargo test -p loadline-live-page typescript
 
 /**
+ * An agent of a run that goes on. Counts are those so far; rates and times are those of the latest
+ * interval.
+ */
+export type AgentSoFar = { 
+/**
+ * Its name.
+ */
+name: string, 
+/**
+ * True if it told nothing of the latest interval: it is late, lost or has ended.
+ */
+is_silent: boolean, 
+/**
+ * Requests with a whole response.
+ */
+answered: number, 
+/**
+ * Requests without one.
+ */
+failed: number, 
+/**
+ * Responses per second.
+ */
+rate_per_s: number, 
+/**
+ * The median of the response time, in microseconds.
+ */
+p50_us: number | null, 
+/**
+ * The 99th percentile of the response time, in microseconds.
+ */
+p99_us: number | null, 
+/**
+ * The 99th percentile of the delay that it added itself, in microseconds.
+ */
+lateness_p99_us: number | null, };
+
+/**
  * A band of a percentile. While the run lasts it is made anew each time that the run has grown by
  * a quarter, and holds the true percentile at 95 % for all of these looks together. When the run
  * has ended, it is the 95 % interval of the report.
@@ -270,6 +308,11 @@ validity: string,
  */
 checks: Array<CheckSoFar>, 
 /**
+ * The agents that send the load, by name; empty if this machine sends it, or more than 64
+ * agents do.
+ */
+agents: Array<AgentSoFar>, 
+/**
  * Percentiles of the response time of the whole run so far, in rising order: the 50th, the
  * 90th, the 99th, and those that checks are on, if there are enough responses.
  */
@@ -425,6 +468,10 @@ spawn_rate?: string,
  * The classes of users of a locustfile; without one all.
  */
 classes?: Array<string>, 
+/**
+ * Options that a locustfile adds, each as `NAME=value`, or as `NAME` for one without a value.
+ */
+options?: Array<string>, 
 /**
  * Variables of a script of k6, each as `NAME=value`.
  */

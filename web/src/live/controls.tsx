@@ -1,6 +1,6 @@
 /** What changes the run: pause, level, stop. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type {
   LevelUnit,
   NewCheck,
@@ -48,6 +48,8 @@ export function Controls(props: {
 }) {
   const { state } = props;
   const [said, setSaid] = useState<Said | null>(null);
+  // What was said of a run is not true of the next one, nor of one that has ended.
+  useEffect(() => setSaid(null), [goesOn(state), state.phase === "preparing"]);
   const send = async (name: string, body?: Body) => {
     const said = await command(name, body);
     setSaid(said);

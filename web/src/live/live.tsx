@@ -11,6 +11,7 @@ import { RunBody, RunReport } from "../run/run";
 import { SearchReport } from "../search/search";
 import { Drop, type Taken } from "../drop";
 import { Content } from "../report";
+import { Agents } from "./agents";
 import { Announced } from "./announce";
 import { ask, awaited, send } from "./ask";
 import { Bands } from "./bands";
@@ -230,6 +231,7 @@ function Status({ state, connection }: { state: State | null; connection: Connec
       {phase !== "preparing" && phase !== "idle" && <Now figures={figures} />}
       {phase !== "preparing" && <ChecksSoFar figures={figures} />}
       <Bands figures={figures} isOver={phase === "ended"} />
+      <Agents agents={figures.agents} />
       {state.problem && <p class="bad">{state.problem}</p>}
     </section>
   );
@@ -280,6 +282,7 @@ function Now({ figures }: { figures: Figures }) {
 const FILES: Record<string, string> = {
   "/report.html": "report",
   "/report.json": "JSON",
+  "/report.csv": "CSV",
   "/saved.run": "saved run",
 };
 

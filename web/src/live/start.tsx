@@ -16,6 +16,7 @@ export interface Typed {
   host: string;
   spawnRate: string;
   classes: string;
+  options: string;
   variables: string;
   /** Whether the load line is searched: "yes", or empty. */
   search: string;
@@ -31,6 +32,7 @@ export const NOTHING: Typed = {
   host: "",
   spawnRate: "",
   classes: "",
+  options: "",
   variables: "",
   search: "",
 };
@@ -60,6 +62,7 @@ export function newRun(typed: Typed, kind: FileKind): NewRun {
             spawn_rate: spawnRate,
             checks: lines(checks),
             classes: typed.classes.split(/[\s,]+/).filter((name) => name !== ""),
+            options: lines(typed.options),
           };
   const given = Object.entries(fields).filter(([, value]) => value.length > 0);
   const run: Record<string, string | string[]> = Object.fromEntries(given);
@@ -173,6 +176,9 @@ export function Start(props: { offer: Offer; typed: Typed; type: (typed: Typed) 
             </Field>
             <Field label="User classes" hint="Empty: all">
               <input type="text" name="classes" {...field("classes")} />
+            </Field>
+            <Field label="Options" hint="That the locustfile adds: NAME=value, one a line" isWide>
+              <textarea name="options" rows={2} spellcheck={false} {...field("options")} />
             </Field>
           </>
         )}

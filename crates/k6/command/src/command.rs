@@ -233,7 +233,12 @@ impl ParsedCommand<'_> {
         progress.header(page.as_ref().map(|page| page.url.as_str()));
         let _server = self.serve(&conductor.running)?;
         conductor.observers = report.observers();
-        conductor.observers.extend(page.map(|page| page.observer));
+        if let Some(page) = page {
+            conductor.observers.push(page.observer);
+            // It is set once. The report has the results to the end of the test.
+            let _ = conductor.running.shows.set(Arc::downgrade(&page.results));
+            report.show_on(page.results);
+        }
         let ran = conductor.run(&mut progress)?;
         if self.is_on("linger") {
             self.linger();

@@ -27,7 +27,7 @@ use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
 };
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 /// The scenarios whose load agents can join.
@@ -118,6 +118,7 @@ impl<'a> Conductor<'a> {
             outside: Mutex::default(),
             ready: needs(&test.options.scenarios).ready_vus,
             resumed: Condvar::new(),
+            shows: OnceLock::new(),
         };
         Ok(Conductor {
             running: Arc::new(running),

@@ -224,6 +224,7 @@ impl Listener<'_> {
         let outcomes = self.thresholds.evaluate(&totals, elapsed.as_nanos() as u64);
         drop(totals);
         self.running.judged(outcomes.clone());
+        self.running.show_results(&outcomes);
         let Some(message) = aborting(&outcomes) else {
             return;
         };

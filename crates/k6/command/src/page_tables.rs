@@ -3,25 +3,35 @@
 //! docs/guide/html.md.
 
 use loadline_k6_metrics::summary::{self, Described, Ended};
-use loadline_k6_metrics::{Outcome, Sink, builtin};
+use loadline_k6_metrics::{Outcome, Sink, Totals, builtin};
 use serde_json::{Value, json};
 
-/// Returns the verdicts and the tables.
+/// Returns the verdicts and the tables of a test that has ended.
 pub(super) fn tables(ended: &Ended<'_>, machine: &Described) -> Value {
     let told = summary::machine_readable(ended, true, machine);
-    let results = &told["results"];
-    let checks = results["checks"]["results"].as_array();
-    let checks: &[Value] = checks.map_or(&[], Vec::as_slice);
+    let found = told["results"]["metrics"].as_array();
+    let metrics = metrics(found.map_or(&[], Vec::as_slice));
+    of(ended.totals, ended.outcomes, Some(metrics))
+}
+
+/// Returns the verdicts and tables of a test that goes on: without metrics, which take longer.
+pub(super) fn so_far(totals: &Totals, outcomes: &[Outcome]) -> Value {
+    of(totals, outcomes, None)
+}
+
+fn of(totals: &Totals, outcomes: &[Outcome], metrics: Option<Value>) -> Value {
+    let checks = summary::check_results(&totals.tally);
     let verdicts = [
-        failed(ended),
-        thresholds_in_short(ended.outcomes),
-        checks_in_short(checks),
+        failed(totals),
+        thresholds_in_short(outcomes),
+        checks_in_short(&checks),
     ];
     let tables = [
-        thresholds(ended.outcomes),
-        checks_table(checks),
-        metrics(results["metrics"].as_array().map_or(&[], Vec::as_slice)),
+        Some(thresholds(outcomes)),
+        Some(checks_table(&checks)),
+        metrics,
     ];
+    let tables = tables.into_iter().flatten();
     let has_rows = |table: &Value| {
         table["rows"]
             .as_array()
@@ -30,7 +40,7 @@ pub(super) fn tables(ended: &Ended<'_>, machine: &Described) -> Value {
     json!({
         "title": "k6's results",
         "verdicts": verdicts.into_iter().flatten().collect::<Vec<_>>(),
-        "tables": tables.into_iter().filter(has_rows).collect::<Vec<_>>(),
+        "tables": tables.filter(has_rows).collect::<Vec<_>>(),
     })
 }
 
@@ -40,8 +50,8 @@ fn verdict(name: &str, figure: &str, note: &str, is_bad: bool) -> Option<Value> 
 
 /// Returns the share of requests that k6 counts as failed; the page shows it in place of the
 /// requests without a response.
-fn failed(ended: &Ended<'_>) -> Option<Value> {
-    let Some(Sink::Rate(rate)) = ended.totals.sink(builtin::HTTP_REQ_FAILED) else {
+fn failed(totals: &Totals) -> Option<Value> {
+    let Some(Sink::Rate(rate)) = totals.sink(builtin::HTTP_REQ_FAILED) else {
         return None;
     };
     let share = 100.0 * rate.passes as f64 / rate.total.max(1) as f64;

@@ -16,7 +16,7 @@ use loadline_k6_metrics::{Portion, Sink, Totals, builtin};
 use loadline_k6_options::needs;
 use loadline_runner::Observer;
 use loadline_script_js::{Entry, Failure, Level, Log, SummaryFiles};
-use loadline_tool_host::OwnPage;
+use loadline_tool_host::{OwnPage, ShowResults};
 use loadline_web::Broadcast;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -293,6 +293,14 @@ impl Report {
             observer
         });
         observers.collect()
+    }
+
+    /// Shows k6's results on a live page at the end of the test.
+    pub(super) fn show_on(&self, results: ShowResults) {
+        self.pages.borrow_mut().push(Box::new(move |tables| {
+            results(&tables.to_string());
+            Ok(())
+        }));
     }
 
     /// Takes what users recorded.

@@ -76,6 +76,7 @@ impl Server {
             access: Access::Open,
             most_body_bytes: MOST_BYTES,
             title_case: true,
+            certificate: None,
         };
         let api = Arc::new(Api(control));
         Ok(Server(loadline_web::Server::start(

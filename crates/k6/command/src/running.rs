@@ -9,6 +9,7 @@ mod steered;
 pub(super) use calls::Calls;
 
 use super::identifiers::md5_hex;
+use super::page_tables;
 use super::rest::{Control, Group, Metric, Scale, ScaleError, Status, figures};
 use super::stop::{Interrupt, Reason};
 use super::test::Test;
@@ -19,7 +20,7 @@ use loadline_runner::{ChangeProblem, Commands};
 use loadline_script_js::{RunState, Stage, StageKind, add_outside};
 use serde_json::Value;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// The step that a test has reached, with k6's numbers.
@@ -43,6 +44,9 @@ pub(super) enum Step {
     Interrupted = 10,
 }
 
+/// Shows results on a live page; see `ShowResults`.
+type Show = dyn Fn(&str) + Send + Sync;
+
 /// A running test.
 pub(super) struct Running {
     pub(super) state: Arc<RunState>,
@@ -57,6 +61,9 @@ pub(super) struct Running {
     pub(super) ready: u32,
     pub(super) live: Mutex<Live>,
     pub(super) resumed: Condvar,
+    /// What shows results on a live page. The page itself holds this test, and waits for the end of
+    /// its results, so that they are held elsewhere.
+    pub(super) shows: OnceLock<Weak<Show>>,
 }
 
 /// The part of a test's state that changes.
@@ -105,6 +112,15 @@ impl Running {
     /// Stores the results of thresholds.
     pub(super) fn judged(&self, outcomes: Vec<Outcome>) {
         self.live().outcomes = outcomes;
+    }
+
+    /// Shows thresholds and checks so far on the live page, if there is one.
+    pub(super) fn show_results(&self, outcomes: &[Outcome]) {
+        let Some(show) = self.shows.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        let tables = page_tables::so_far(&self.totals(), outcomes);
+        show(&tables.to_string());
     }
 
     /// True if the test is paused.

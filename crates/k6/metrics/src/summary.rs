@@ -15,7 +15,7 @@ mod text;
 pub use data::{SummaryContext, export, handle_summary_data, root_group};
 pub use format::TimeUnit;
 pub use legacy::legacy;
-pub use machine::{Described, machine_readable};
+pub use machine::{Described, check_results, machine_readable};
 pub use text::text;
 
 use crate::{Contains, Metric, MetricId, Outcome, Sink, Totals};

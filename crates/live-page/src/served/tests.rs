@@ -131,7 +131,7 @@ fn run_beside_a_page_that_stands_still(rate: u64, requests: u64) -> (RunResult, 
         gate: Arc::clone(&gate),
     });
     let place = "127.0.0.1:0".parse().unwrap();
-    let mut page = LivePage::open(&place, &Credentials::Usual, steer, None, None).unwrap();
+    let mut page = LivePage::open(&place, &Protection::default(), steer, None, None).unwrap();
     let mut feed = page.feed().unwrap();
     let workload = workload(&plan, Prints::Stderr).unwrap();
     let run = conduct(&Setup::of(&plan), &*workload, &commands, &mut [&mut feed]).unwrap();

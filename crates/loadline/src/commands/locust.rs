@@ -29,6 +29,10 @@ const PAGE_LOG: &str = "LOADLINE_PAGE_LOG";
 /// The variable with the agents that have the users of a test.
 const AGENTS: &str = "LOADLINE_AGENTS";
 
+/// The variable with the names of options that were typed on a page: no one of Locust's own may be
+/// among them, as some name files.
+const OPTIONS: &str = "LOADLINE_OPTIONS_OF_FILE";
+
 /// Locust's exit code if it could not start.
 const FAILED: u8 = 1;
 
@@ -37,6 +41,8 @@ const FAILED: u8 = 1;
 pub(crate) struct Words<'a> {
     pub(crate) words: &'a [OsString],
     pub(crate) agents: Option<String>,
+    /// The names of options that only the locustfile may have added; `None` if it may be any.
+    pub(crate) options: Option<String>,
 }
 
 impl Words<'_> {
@@ -70,6 +76,9 @@ impl Words<'_> {
         python.args(self.words);
         if let Some(agents) = &self.agents {
             python.env(AGENTS, agents);
+        }
+        if let Some(options) = &self.options {
+            python.env(OPTIONS, options);
         }
         python
     }

@@ -21,12 +21,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Serves the page until Ctrl-C. A run that is under way then is ended.
 pub(crate) fn run(flags: &StartFlags) -> Result<Exit> {
     let web = Web::of(flags.of_page()).context("the page has no address.")?;
-    let credentials = web.credentials()?;
+    let protection = web.protection()?;
     let (folder, chosen) = place(flags.place.as_deref())?;
     let shown = folder.display().to_string();
     std::env::set_current_dir(&folder).with_context(|| format!("{shown} can't be entered"))?;
     let starter = Arc::new(FolderStarter::new(shown, chosen));
-    let page = StartPage::open(web.place(), &credentials, starter)?;
+    let page = StartPage::open(web.place(), &protection, starter)?;
     say_line(&format!("Start runs at {}", page.url()));
     wait_for_interrupt().context("signals can't be watched")?;
     end_run(&page);

@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 /// The flag that is a tool's own word where the tool has it too.
 const PROCESSES: &str = "--processes";
 /// The flags that take a value as their next word.
-const WITH_VALUE: [&str; 11] = [
+const WITH_VALUE: [&str; 13] = [
     PROCESSES,
     "--agents",
     "--agents-timeout",
@@ -24,6 +24,8 @@ const WITH_VALUE: [&str; 11] = [
     "--nats-password-file",
     "--web-user",
     "--web-password-file",
+    "--web-cert",
+    "--web-key",
 ];
 /// The flags without a value.
 const INSECURE_BUS: &str = "--insecure-bus";
@@ -152,9 +154,11 @@ mod tests {
         let line = "--processes=3 --web -f a.py";
         assert_eq!(read_line(line, false), Ok((3, usual.clone(), 2)));
         // Locust has processes of its own, and words that begin alike.
-        assert_eq!(read_line(line, true), Ok((1, usual, 3)));
+        assert_eq!(read_line(line, true), Ok((1, usual.clone(), 3)));
         let line = "--agents 3 --insecure-bus --nats nats://h --nats-user=anna -n 5 a/";
         assert_eq!(read_line(line, false), Ok((1, None, 3)));
+        let line = "--web --web-cert c.pem --web-key=k.pem -n 5 a/";
+        assert_eq!(read_line(line, false), Ok((1, usual, 3)));
         assert_eq!(read_line("--web-port 80", true), Ok((1, None, 2)));
         assert_eq!(read_line("a/ --web", false), Ok((1, None, 2)));
     }

@@ -4,8 +4,9 @@
 use crate::exit::sentence;
 use crate::terminal::say_line;
 use crate::web::{Web, keep_open};
-use loadline_live_page::{ListenAddress, LivePage, PageLog};
-use loadline_tool_host::{LivePages, OwnPage, PageRequest, ShownPage, Stream};
+use loadline_live_page::{ListenAddress, LivePage, PageLog, Results};
+use loadline_page::AddedTables;
+use loadline_tool_host::{LivePages, OwnPage, PageRequest, ShowResults, ShownPage, Stream};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
@@ -85,6 +86,7 @@ impl Opened {
         }
         let url = page.url().to_owned();
         let feed = page.feed().ok_or("the page has shown a run already.")?;
+        let results = shown_results(page.results());
         if own.is_some_and(|OwnPage { opens_browser, .. }| opens_browser) {
             open_browser(&url);
         }
@@ -95,6 +97,7 @@ impl Opened {
         Ok(Some(ShownPage {
             url,
             observer: Box::new(feed),
+            results,
         }))
     }
 
@@ -107,6 +110,16 @@ impl Opened {
             keep_open(Some(page));
         }
     }
+}
+
+/// Returns what shows a tool's results on a page.
+pub(crate) fn shown_results(results: Option<Results>) -> ShowResults {
+    Arc::new(move |json| {
+        let tables = AddedTables::parse(json.as_bytes());
+        if let (Some(results), Ok(tables)) = (&results, tables) {
+            results.show(tables);
+        }
+    })
 }
 
 /// Opens an address in the user's browser.

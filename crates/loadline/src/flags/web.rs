@@ -27,6 +27,14 @@ pub(crate) struct StartFlags {
     /// The file with that user's password in its first line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "web_user")]
     pub(crate) web_password_file: Option<PathBuf>,
+
+    /// The certificate with which the page is served by TLS, as PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "web_key")]
+    pub(crate) web_cert: Option<PathBuf>,
+
+    /// The private key of that certificate, as PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "web_cert")]
+    pub(crate) web_key: Option<PathBuf>,
 }
 
 impl StartFlags {
@@ -36,6 +44,8 @@ impl StartFlags {
             web: Some(self.listen.clone()),
             web_user: self.web_user.clone(),
             web_password_file: self.web_password_file.clone(),
+            web_cert: self.web_cert.clone(),
+            web_key: self.web_key.clone(),
         }
     }
 }

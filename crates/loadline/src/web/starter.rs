@@ -215,6 +215,7 @@ fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
         Ok(Some(ShownPage {
             url: String::new(),
             observer: Box::new(feed),
+            results: crate::dialect::shown_results(taken.results()),
         }))
     });
     let heard = KeptStderr::new(seat.log());
@@ -279,6 +280,7 @@ fn run_locust(words: &Words, seat: &Seat) -> Result<(), String> {
     let command = locust::Words {
         words: &own,
         agents: None,
+        options: Some(words.options.clone()),
     };
     let child = command.start(None, &log)?;
     let maker = Maker::of(&child);

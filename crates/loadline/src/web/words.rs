@@ -17,6 +17,8 @@ pub(crate) struct Words {
     pub(crate) words: Vec<String>,
     /// True if they are those of a search.
     pub(crate) is_search: bool,
+    /// The names of options that only a locustfile may have added, with commas between them.
+    pub(crate) options: String,
     /// The name of the saved run.
     pub(crate) save: String,
 }
@@ -43,6 +45,11 @@ impl Words {
             kind,
             words,
             is_search: new.search,
+            options: own_options(new)
+                .flatten()
+                .map(name_of)
+                .collect::<Vec<_>>()
+                .join(","),
             save,
         })
     }
@@ -141,6 +148,9 @@ fn of_locust(new: &NewRun, save: &str) -> Result<Vec<String>, String> {
     line.add("-H", &new.host)?;
     line.add_each("--check", &new.checks)?;
     let mut words = line.end(&["--out", &format!("loadline={save}")]);
+    for option in own_options(new) {
+        words.push(format!("--{}", option?));
+    }
     for class in new
         .classes
         .iter()
@@ -154,6 +164,26 @@ fn of_locust(new: &NewRun, save: &str) -> Result<Vec<String>, String> {
         words.push(class.clone());
     }
     Ok(words)
+}
+
+/// The options that a locustfile adds. Whether it adds these, and they are none of Locust's own,
+/// Python knows.
+fn own_options(new: &NewRun) -> impl Iterator<Item = Result<&str, String>> {
+    let options = new.options.iter().flatten().map(|option| option.trim());
+    options.filter(|option| !option.is_empty()).map(|option| {
+        let name = name_of(option);
+        let is_name = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+        match name.starts_with(char::is_alphanumeric) && name.chars().all(is_name) {
+            true => Ok(option),
+            false => Err(format!(
+                "{option:?} is no option of a locustfile: write NAME=value."
+            )),
+        }
+    })
+}
+
+fn name_of(option: &str) -> &str {
+    option.split_once('=').map_or(option, |(name, _)| name)
 }
 
 /// A command line under way.
@@ -283,6 +313,12 @@ mod tests {
                 "loadline locust -f shop.py --headless -u 5 --spawn-rate 2 -t 1m -H http://a \
                  --out loadline=a.run Buyer",
             ),
+            (
+                r#"{"target": "shop.py", "options": ["basket=-a b", " fast ", ""],
+                    "classes": ["Buyer"], "save": "a.run"}"#,
+                "loadline locust -f shop.py --headless --out loadline=a.run '--basket=-a b' \
+                 --fast Buyer",
+            ),
         ] {
             assert_eq!(typed(json), Ok(line.to_owned()), "{json}");
         }
@@ -314,6 +350,10 @@ mod tests {
             (
                 r#"{"target": "shop.py", "classes": ["--master"]}"#,
                 "no name of a class",
+            ),
+            (
+                r#"{"target": "shop.py", "options": ["-f=x.py"]}"#,
+                "no option of a locustfile",
             ),
             (
                 r#"{"target": "shop.js", "checks": ["p99<1s"]}"#,

@@ -16,6 +16,7 @@ pub fn feed(intervals: usize) -> (Feed, Inbox) {
     let feed = Feed {
         most: intervals.max(1),
         wants_evidence: false,
+        wants_agents: false,
         kept: VecDeque::new(),
         shared: Arc::clone(&shared),
     };
@@ -29,6 +30,7 @@ pub struct Feed {
     most: usize,
     /// True if the consumer shows the slowest requests and the bodies of error responses.
     wants_evidence: bool,
+    wants_agents: bool,
     /// The news that came while the consumer held the lock.
     kept: VecDeque<News>,
     shared: Arc<Shared>,
@@ -60,6 +62,7 @@ impl Observer for Feed {
         Wants {
             news: true,
             evidence: self.wants_evidence,
+            agents: self.wants_agents,
             ..Wants::default()
         }
     }
@@ -83,6 +86,13 @@ impl Feed {
     #[must_use]
     pub fn with_evidence(mut self) -> Feed {
         self.wants_evidence = true;
+        self
+    }
+
+    /// Hands the record of each agent on, too.
+    #[must_use]
+    pub fn with_agents(mut self) -> Feed {
+        self.wants_agents = true;
         self
     }
 

@@ -26,6 +26,6 @@ mod signals;
 mod threads;
 
 pub use host::{Host, LiveView, Stream, Terminals};
-pub use page::{LivePages, OwnPage, PageRequest, ShownPage};
+pub use page::{LivePages, OwnPage, PageRequest, ShowResults, ShownPage};
 pub use signals::{Signal, Signals};
 pub use threads::threads;

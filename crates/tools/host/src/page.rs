@@ -35,7 +35,13 @@ pub struct ShownPage {
     pub url: String,
     /// The observer that shows a run on it. The page is over when it is dropped.
     pub observer: Box<dyn Observer>,
+    /// What shows the tool's own results. The page is not over before it is dropped.
+    pub results: ShowResults,
 }
+
+/// Shows what a tool finds of its test by itself, as JSON in the form of `loadline report
+/// --tables`. It is called on threads of the run, and waits for nothing.
+pub type ShowResults = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl fmt::Debug for ShownPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,8 +2,12 @@
 
 use super::*;
 use crate::{Broadcast, Whole};
+use rcgen::generate_simple_self_signed;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::{self, ClientConfig, ClientConnection, RootCertStore};
 
 /// Answers with the method, the path and the length of the body; or with events.
 struct Echo(Broadcast);
@@ -28,17 +32,70 @@ fn broadcast() -> Broadcast {
     })
 }
 
-fn serve_with(access: Access, broadcast: &Broadcast) -> Server {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let rules = Rules {
+fn rules(access: Access, certificate: Option<Certificate>) -> Rules {
+    Rules {
         hosts: Hosts::of("127.0.0.1:0"),
         same_origin: true,
         access,
         most_body_bytes: 1_000,
         title_case: false,
-    };
+        certificate,
+    }
+}
+
+fn serve_with(access: Access, broadcast: &Broadcast) -> Server {
+    serve(access, None, broadcast)
+}
+
+fn serve(access: Access, certificate: Option<Certificate>, broadcast: &Broadcast) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let rules = rules(access, certificate);
     let echo = Arc::new(Echo(broadcast.clone()));
     Server::start("test", listener, rules, echo).expect("a server")
+}
+
+/// Counts the requests that it answers at once.
+#[derive(Default)]
+struct Counting {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Service for Counting {
+    fn answer(&self, _: &Request) -> Answer {
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most.fetch_max(now, Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(5));
+        self.now.fetch_sub(1, Ordering::Relaxed);
+        Answer::empty(StatusCode::OK)
+    }
+}
+
+#[test]
+fn many_requests_at_once_are_all_answered_and_take_few_threads() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let counting = Arc::<Counting>::default();
+    let server = Server::start(
+        "test",
+        listener,
+        rules(Access::Open, None),
+        counting.clone(),
+    );
+    let server = server.expect("a server");
+    let mut streams: Vec<TcpStream> = (0..100)
+        .map(|_| TcpStream::connect(server.address()).expect("a connection"))
+        .collect();
+    for stream in &mut streams {
+        stream
+            .write_all(get("/", "").as_bytes())
+            .expect("it is taken");
+    }
+    for mut stream in streams {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    assert!(counting.most.load(Ordering::Relaxed) <= MOST_ANSWERING);
 }
 
 fn open() -> Server {
@@ -330,4 +387,49 @@ fn connections_beyond_the_most_are_closed_at_once() {
     while status_of(&server, get("/", "").as_bytes()) != 200 {
         thread::yield_now();
     }
+}
+
+/// A certificate of this machine, and the client's side of TLS that trusts it alone.
+fn certified() -> (Certificate, Arc<ClientConfig>) {
+    let made = generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
+    let key = made.signing_key.serialize_pem();
+    let certificate = Certificate::read(made.cert.pem().as_bytes(), key.as_bytes());
+    let mut roots = RootCertStore::empty();
+    roots.add(made.cert.der().clone()).expect("an authority");
+    let client = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    (certificate.expect("it is whole"), Arc::new(client))
+}
+
+#[test]
+fn with_a_certificate_all_is_tls_and_what_is_not_gets_nothing() {
+    let (certificate, client) = certified();
+    let access = Access::Token("0a1b".to_owned());
+    let server = serve(access, Some(certificate), &broadcast());
+    let ask = |sent: &str| {
+        let name = "localhost".try_into().expect("a name");
+        let mut session = ClientConnection::new(Arc::clone(&client), name).expect("a client");
+        let mut socket = TcpStream::connect(server.address()).expect("a connection");
+        let mut stream = rustls::Stream::new(&mut session, &mut socket);
+        stream.write_all(sent.as_bytes()).expect("it is taken");
+        let mut answer = Vec::new();
+        // The end of the connection may come without TLS's own.
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    let welcomed = ask(&get("/?token=0a1b", ""));
+    assert!(welcomed.starts_with("HTTP/1.1 303"), "{welcomed}");
+    assert!(
+        welcomed.contains("SameSite=Strict; Secure\r\n"),
+        "{welcomed}"
+    );
+    let own = "Authorization: Bearer 0a1b\r\nOrigin: https://localhost\r\n";
+    let answer = ask(&get("/a", own));
+    assert!(answer.ends_with("GET /a 0"), "{answer}");
+    assert_eq!(status_of(&server, get("/", "").as_bytes()), 0);
+    // Another client is answered after that.
+    assert!(ask(&get("/b", own)).ends_with("GET /b 0"));
 }

@@ -40,6 +40,9 @@ _EPILOG = """Examples:
 
 What differs from Locust is in docs/guide/locust.md."""
 
+# Names options that were typed on a page, which are to be those of the locustfile.
+_OPTIONS_OF_FILE = "LOADLINE_OPTIONS_OF_FILE"
+
 # Arguments of add_argument that are ours, and what they are unless given.
 _PAGE_SETTINGS = {
     "include_in_web_ui": True,
@@ -150,6 +153,8 @@ def get_empty_argument_parser(add_help=True, default_config_files=DEFAULT_CONFIG
         add_env_var_help=False,
         add_config_file_help=False,
         add_help=add_help,
+        # What begins as an option of Locust's own is none of the locustfile.
+        allow_abbrev=not _options_of_file(),
         formatter_class=configargparse.RawDescriptionHelpFormatter,
         usage=configargparse.SUPPRESS,
         description=_DESCRIPTION,
@@ -191,6 +196,7 @@ def check_options(parser, parsed):
 
 def parse_locustfile_option(args=None):
     """What must be known before the locustfile is loaded, which may add options itself."""
+    _refuse_own_options(_options_of_file())
     parser = get_empty_argument_parser(add_help=False)
     parser.add_argument("-h", "--help", action="store_true", default=False)
     parser.add_argument("--version", "-V", action="store_true", default=False)
@@ -204,6 +210,23 @@ def parse_locustfile_option(args=None):
     if parsed.help or parsed.version:
         get_parser().parse_args(args=args)
     return parsed
+
+
+def _options_of_file():
+    """Names of options that no option of Locust's own may have: they were typed on a page."""
+    return [name for name in os.environ.get(_OPTIONS_OF_FILE, "").split(",") if name]
+
+
+def _refuse_own_options(names):
+    """End with a sentence where one of these names is an option of Locust's own."""
+    if not names:
+        return
+    parser = get_empty_argument_parser()
+    setup_parser_arguments(parser)
+    for name in names:
+        if f"--{name}" in parser._option_string_actions:
+            parser.error(f"--{name} is an option of Locust: only those that the locustfile adds "
+                         "can be set here.")
 
 
 def get_locustfiles_locally(parsed):

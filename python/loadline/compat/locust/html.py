@@ -23,12 +23,17 @@ _NAMED = 3
 _STYLE = """
 body { font: 14px/1.4 system-ui, sans-serif; margin: 2em; color: #222; background: #fff; }
 body.dark { color: #ddd; background: #1b1b1b; }
+a { color: inherit; }
 table { border-collapse: collapse; margin: 0 0 2em; }
 td { white-space: pre-wrap; }
 th, td { padding: .3em .7em; text-align: right; border-bottom: 1px solid #8884; }
 th.text, td.text { text-align: left; }
 tr.total { font-weight: 600; }
-svg { max-width: 60em; display: block; margin: 0 0 1.5em; }
+svg { max-width: 60em; width: 100%; display: block; margin: 0 0 1.5em; }
+div.table { overflow-x: auto; }
+i { display: inline-block; width: 1em; border-top: 3px solid; vertical-align: middle; }
+@media screen and (max-width: 60em) { body { margin: 1em; } }
+@media print { body, body.dark { color: #222; background: #fff; } }
 """
 
 
@@ -44,6 +49,7 @@ def get_html_report(environment, show_download_link=True, theme=""):
     data = script_json(template_args(environment, show_download_link))
     return (
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta name=\"viewport\" content=\"width=device-width\">"
         f"<title>Locust Test Report</title><style>{_STYLE}</style></head>"
         f"<body class=\"{escape(theme)}\"><main id=\"root\">{''.join(parts)}</main>"
         f"<script id=\"templateArgs\" type=\"application/json\">{data}</script></body></html>\n"
@@ -195,7 +201,11 @@ def _table(table):
         + "</tr>"
         for i, row in enumerate(table["rows"])
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    title = escape(table["title"])
+    return (
+        f"<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"{title}\">"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
 
 
 def _charts(stats):
@@ -225,7 +235,7 @@ def _plot(title, lines, history):
         for i, (name, values) in enumerate(series.items())
     )
     legend = " · ".join(
-        f"<span style=\"color:{_COLOURS[i % len(_COLOURS)]}\">{escape(name)}</span>"
+        f"<i style=\"border-color:{_COLOURS[i % len(_COLOURS)]}\"></i> {escape(name)}"
         for i, name in enumerate(series)
     )
     return (

@@ -1,10 +1,11 @@
 //! The newer form of the summary for programs, which `--new-machine-readable-summary` selects.
 
+use super::block::Check;
 use super::data::number;
 use super::text::{by_name, is_shown};
 use super::{Ended, Shown};
-use crate::Sink;
 use crate::threshold::Aggregation;
+use crate::{Sink, Tally};
 use serde_json::{Map, Value, json};
 
 /// The description of a run in addition to its measurements.
@@ -48,17 +49,23 @@ fn checks(ended: &Ended<'_>) -> Value {
     let fails: u64 = checks.iter().map(|check| check.2).sum();
     let total = passes + fails;
     let rate = |name: &str, count: u64| entry(name, "rate", "default", share(count, total));
-    let results = checks
-        .iter()
-        .map(|(name, passes, fails)| json!({ "name": name, "passes": passes, "fails": fails }));
     json!({
         "metrics": [
             entry("checks_total", "counter", "default", json!({ "count": total })),
             rate("checks_failed", fails),
             rate("checks_succeeded", passes),
         ],
-        "results": results.collect::<Vec<_>>(),
+        "results": check_results(&ended.totals.tally),
     })
+}
+
+/// Returns the name of each check, and how often it passed and failed; those of one name are added
+/// up.
+pub fn check_results(tally: &Tally) -> Vec<Value> {
+    let checks = by_name(tally.checks().iter()).into_iter();
+    let result =
+        |(name, passes, fails): Check| json!({ "name": name, "passes": passes, "fails": fails });
+    checks.map(result).collect()
 }
 
 fn share(matches: u64, total: u64) -> Value {

@@ -23,4 +23,13 @@ pub(crate) struct WebFlags {
     /// The file with that user's password in its first line
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "web_user")]
     pub(crate) web_password_file: Option<PathBuf>,
+
+    /// The certificate with which the live page is served by TLS, as PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
+        requires_all = ["web", "web_key"])]
+    pub(crate) web_cert: Option<PathBuf>,
+
+    /// The private key of that certificate, as PEM
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "web_cert")]
+    pub(crate) web_key: Option<PathBuf>,
 }
