@@ -456,6 +456,25 @@ fn too_few_agents_are_awaited_and_then_named() {
 }
 
 #[test]
+fn commands_that_begin_at_once_take_turns() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = ["one", "two", "three", "four"].map(|name| Agent::start(&bus.url(), name, &[]));
+    bus.await_free(4);
+    let words = ["-t", "3", "-c", "3", "-n", "30", &url(&server)];
+    for _ in 0..2 {
+        // Each has to have three of four agents.
+        let runs = [(); 3].map(|()| start(&bus, "3", &words));
+        for run in runs {
+            let (found, stderr, code) = end(run);
+            assert_eq!(code, Some(0), "{stderr}");
+            assert_eq!(count(&found, "answered"), 30);
+        }
+    }
+    assert_eq!(server.stop().answers, 180);
+    bus.await_free(4);
+}
+
+#[test]
 fn a_bus_is_used_as_its_users_may() {
     let bus = Bus::start(&["--user", "anna", "--pass", "secret"]);
     let said = loadline(&["agents", "--nats", &bus.url()]);

@@ -422,8 +422,17 @@ impl Keeper {
 
 /// Returns a word of sixteen characters that was never used before.
 pub(crate) fn random_word() -> String {
+    format!("{:016x}", random())
+}
+
+/// Returns a time up to this one.
+pub(crate) fn random_part_of(longest: Duration) -> Duration {
+    longest.mul_f64(random() as f64 / u64::MAX as f64)
+}
+
+fn random() -> u64 {
     // The keys of this hasher are the standard library's source of chance.
-    format!("{:016x}", RandomState::new().build_hasher().finish())
+    RandomState::new().build_hasher().finish()
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
