@@ -314,6 +314,13 @@ fn the_load_of_an_agent_that_is_killed_goes_to_the_others_and_the_sums_add_up() 
         lost_to.contains(" s, from when on the others send it."),
         "{stderr}"
     );
+    let notes = found["notes"].to_string();
+    for said in [
+        "Agent two is lost, 2 agents",
+        "The other agents send the load of two",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
     // A third of the rate for as long as that, and nothing of it from then on.
     let expected = (100.0 * silence_s) as u64;
     let lost = assert_sums(&found);
