@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 /// The interval in which the end of a part is detected.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
+/// The time in which the bus says what it does not permit.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// The number of looks for the end of a process that sends nothing more, before it is killed.
 const MOST_WAITS: u32 = 200;
 
@@ -35,7 +38,7 @@ pub(crate) type Busy = Arc<Mutex<Option<String>>>;
 /// the floor of its machine, if it does.
 ///
 /// # Errors
-/// When the connection is over.
+/// When the connection is over; at once if the bus does not permit what an agent does.
 pub fn serve(
     bus: &Bus,
     card: &Card,
@@ -48,6 +51,8 @@ pub fn serve(
     answer_floors(bus, card, &busy, floor)?;
     let store = Arc::default();
     let offers = bus.subscribe(&protocol::offers(&card.id))?;
+    bus.flush(FLUSH_TIMEOUT);
+    bus.permitted()?;
     for message in &offers.messages {
         let answer = match protocol::decode::<Offer>(&message.contents) {
             None => Answer::Refused("can't read the offer".to_owned()),
