@@ -31,6 +31,8 @@ mod often;
 mod overheard;
 /// Series of exporters with the figures of one agent each.
 mod per_agent;
+/// The README's commands.
+mod readme;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.
