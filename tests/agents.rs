@@ -31,6 +31,8 @@ mod often;
 mod overheard;
 /// Series of exporters with the figures of one agent each.
 mod per_agent;
+/// The README's commands.
+mod readme;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.
@@ -314,6 +316,13 @@ fn the_load_of_an_agent_that_is_killed_goes_to_the_others_and_the_sums_add_up() 
         lost_to.contains(" s, from when on the others send it."),
         "{stderr}"
     );
+    let notes = found["notes"].to_string();
+    for said in [
+        "Agent two is lost, 2 agents",
+        "The other agents send the load of two",
+    ] {
+        assert!(notes.contains(said), "{said}: {notes}");
+    }
     // A third of the rate for as long as that, and nothing of it from then on.
     let expected = (100.0 * silence_s) as u64;
     let lost = assert_sums(&found);
@@ -453,6 +462,25 @@ fn too_few_agents_are_awaited_and_then_named() {
     let (found, stderr, code) = end(run);
     assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(count(&found, "answered"), 20);
+}
+
+#[test]
+fn commands_that_begin_at_once_take_turns() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = ["one", "two", "three", "four"].map(|name| Agent::start(&bus.url(), name, &[]));
+    bus.await_free(4);
+    let words = ["-t", "3", "-c", "3", "-n", "30", &url(&server)];
+    for _ in 0..2 {
+        // Each has to have three of four agents.
+        let runs = [(); 3].map(|()| start(&bus, "3", &words));
+        for run in runs {
+            let (found, stderr, code) = end(run);
+            assert_eq!(code, Some(0), "{stderr}");
+            assert_eq!(count(&found, "answered"), 30);
+        }
+    }
+    assert_eq!(server.stop().answers, 180);
+    bus.await_free(4);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What all agents of a run have in common: it is sent once to each of them, and known by its hash.
 
 use super::overheard::{Stranger, overhear};
+use super::slow_link::narrow;
 use super::{Agent, Bus, assert_sums, end, start, url};
-use crate::rig::{command, count, serve, serve_with, text};
+use crate::rig::{command, count, loadline, serve, serve_with, text};
 use loadline_bus::Card;
 use loadline_cluster::Hash;
 use serde_json::json;
@@ -60,6 +61,26 @@ fn an_agent_that_has_a_bundle_is_not_sent_it_again() {
     let back = sent_for(&body, &["-c", "2"]);
     assert!(back < 100_000, "{back}");
     assert_eq!(server.stop().answers, 16);
+}
+
+#[test]
+fn a_long_bundle_gets_to_all_agents_over_a_narrow_link() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let names = ["one", "two", "three", "four"];
+    let _agents = names.map(|name| Agent::start(&bus.url(), name, &[]));
+    let folder = tempfile::tempdir().unwrap();
+    let body = folder.path().join("body");
+    fs::write(&body, vec![b'x'; BODY_BYTES / 2]).unwrap();
+    // Each agent's own bundle takes a second and more of the coordinator's link.
+    let narrow = narrow(bus.port, 1e6);
+    let nats = format!("nats://127.0.0.1:{narrow}");
+    let (body, url) = (format!("@{}", text(&body)), url(&server));
+    let front = ["--nats", &nats, "--agents", "4", "--allow-invalid"];
+    let load = ["-t", "4", "-c", "4", "-n", "8", "-b", &body, &url];
+    let said = loadline(&[&front[..], &load].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(server.stop().answers, 8);
+    bus.await_free(4);
 }
 
 #[test]

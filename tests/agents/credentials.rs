@@ -48,6 +48,36 @@ fn a_bus_may_know_its_users_by_tokens_that_an_account_has_issued() {
     assert_eq!(server.stop().answers, 20);
 }
 
+#[test]
+fn what_a_bus_does_not_permit_is_said_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config");
+    let users = [
+        "{ user: deaf, password: p, permissions: { subscribe: [\"other\"] } }",
+        "{ user: mute, password: p, permissions: { publish: [\"other\"] } }",
+    ];
+    let users = format!("authorization {{ users: [ {} ] }}\n", users.join(", "));
+    fs::write(&config, users).unwrap();
+    let bus = Bus::start(&["-c", text(&config)]);
+    let of = |user: &str| format!("nats://{user}:p@127.0.0.1:{}", bus.port);
+    let run = ["--agents", "1", "http://127.0.0.1:9/"];
+    for (words, user) in [
+        (&["agent"][..], "deaf"),
+        (&["agents"], "deaf"),
+        (&["agents"], "mute"),
+        (&run, "mute"),
+    ] {
+        let said = loadline(&[words, &["--nats", &of(user)]].concat());
+        assert_eq!(said.code, Some(2), "{user}: {words:?}");
+        for part in [
+            "does not permit its user what Loadline does there",
+            "loadline.>",
+        ] {
+            assert!(said.stderr.contains(part), "{user}: {}", said.stderr);
+        }
+    }
+}
+
 /// Runs a load that is saved, with these flags of the bus. Returns what it has said.
 fn run_saved(folder: &Path, front: &[&str], server: &str) -> Said {
     let saved = folder.join("a.run");

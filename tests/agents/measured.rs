@@ -2,7 +2,7 @@
 
 use super::overheard::overhear;
 use super::{Agent, Bus, assert_sums, end, start, url};
-use crate::rig::{count, serve};
+use crate::rig::{count, serve, text};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -153,21 +153,40 @@ fn reports(bus: &Bus) -> Receiver<usize> {
     sizes
 }
 
-#[test]
-fn a_report_of_one_name_is_small() {
-    let (bus, server) = (Bus::start(&[]), serve());
+/// Runs 2 000 requests a second for 5 s on an agent, of what these words name. Asserts that no
+/// report has more bytes.
+#[expect(
+    clippy::print_stdout,
+    reason = "whoever looks for the sizes finds them"
+)]
+fn assert_reports_are_small(words: &[&str], most_bytes: usize) {
+    let bus = Bus::start(&[]);
     let _agent = Agent::start(&bus.url(), "one", &[]);
     let sizes = reports(&bus);
-    let words = ["-t", "1", "-r", "2000", "-d", "5s", &url(&server)];
-    let (found, stderr, code) = end(start(&bus, "1", &words));
+    let load = ["-t", "1", "-r", "2000", "-d", "5s"];
+    let (found, stderr, code) = end(start(&bus, "1", &[&load[..], words].concat()));
     assert_eq!(code, Some(0), "{stderr}");
     assert_eq!(assert_sums(&found), 0);
     let sizes: Vec<usize> = sizes.try_iter().collect();
     // Five intervals, and the end.
     assert!((5..=8).contains(&sizes.len()), "{sizes:?}");
     println!("{sizes:?} bytes a report");
-    assert!(
-        sizes.iter().all(|bytes| *bytes <= MOST_REPORT_BYTES),
-        "{sizes:?}"
-    );
+    assert!(sizes.iter().all(|bytes| *bytes <= most_bytes), "{sizes:?}");
+}
+
+#[test]
+fn a_report_of_one_name_is_small() {
+    let server = serve();
+    assert_reports_are_small(&[&url(&server)], MOST_REPORT_BYTES);
+}
+
+#[test]
+fn a_report_of_a_hundred_names_is_small() {
+    let server = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let urls = folder.path().join("urls");
+    let lines = (1..=100).map(|number| format!("{}item/{number}\n", url(&server)));
+    fs::write(&urls, lines.collect::<String>()).unwrap();
+    // The first one has the names as well.
+    assert_reports_are_small(&["--urls", text(&urls)], 3 * MOST_REPORT_BYTES);
 }

@@ -48,6 +48,36 @@ fn a_k6_script_and_what_it_imports_go_to_the_agents() {
 
 #[cfg(feature = "k6")]
 #[test]
+fn what_a_k6_script_does_once_is_done_by_the_command() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let _agents = Agent::three(&bus);
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("once.js");
+    let source = "import http from 'k6/http';\nimport { check } from 'k6';\n\
+        export const options = { scenarios: { one: { executor: 'constant-arrival-rate', \
+        rate: 100, duration: '2s', preAllocatedVUs: 6 } }, \
+        thresholds: { checks: ['rate==1'], http_reqs: ['count==202'] } };\n\
+        export function setup() { http.get(__ENV.URL); return { word: 'told' }; }\n\
+        export default function (data) {\n\
+        check(http.get(__ENV.URL), { told: () => data.word === 'told' }); }\n\
+        export function teardown(data) {\n\
+        http.get(__ENV.URL); console.log(data.word + ' again'); }\n\
+        export function handleSummary(data) { return { stdout: `summary of \
+        ${data.metrics.http_reqs.values.count}\\n` }; }\n";
+    fs::write(&script, source).unwrap();
+    let (nats, url) = (bus.url(), format!("URL={}", url(&server)));
+    let front = ["--nats", &nats, "--agents", "3", "k6", "run", "-e", &url];
+    let said = loadline(&[&front[..], &[text(&script)]].concat());
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let found = said.stdout.matches("summary of 202\n").count();
+    assert_eq!(found, 1, "{}", said.stdout);
+    let found = said.stderr.matches("told again").count();
+    assert_eq!(found, 1, "{}", said.stderr);
+    assert_eq!(server.stop().answers, 202);
+}
+
+#[cfg(feature = "k6")]
+#[test]
 fn the_certificates_of_a_k6_script_go_to_the_agents_and_are_used_there() {
     let bus = Bus::start(&[]);
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
-//! A link that delays what passes it, for kernels without netem: connections to one address are
-//! passed on to another one, each piece some time later.
+//! Links that delay what passes them, or are narrow, for kernels without netem: connections to one
+//! address are passed on to another one, each piece some time later.
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -42,6 +42,33 @@ pub(super) fn delay(space: &str, from: SocketAddr, to: SocketAddr, delay: Delay)
         }
     });
     listens.recv().expect("a listener");
+}
+
+/// Passes connections on to a port of this machine, so many bytes a second each way. Returns the
+/// port to connect to instead.
+pub(super) fn narrow(to: u16, bytes_per_s: f64) -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for near in listener.incoming().flatten() {
+            let far = TcpStream::connect((Ipv4Addr::LOCALHOST, to)).expect("the bus");
+            let ends = (near.try_clone().unwrap(), far.try_clone().unwrap());
+            thread::spawn(move || pass_slowly(ends.0, far, bytes_per_s));
+            thread::spawn(move || pass_slowly(ends.1, near, bytes_per_s));
+        }
+    });
+    port
+}
+
+fn pass_slowly(mut from: TcpStream, mut to: TcpStream, bytes_per_s: f64) {
+    let mut bytes = vec![0; 8 * 1024];
+    while let Ok(length @ 1..) = from.read(&mut bytes) {
+        thread::sleep(Duration::from_secs_f64(length as f64 / bytes_per_s));
+        if to.write_all(&bytes[..length]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
 /// Moves this thread into a namespace of the network, with those that it starts from then on.

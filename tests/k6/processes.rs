@@ -425,7 +425,7 @@ fn a_process_that_is_lost_is_named_and_the_rest_is_summarised() {
     for said in [
         "process 2 of 2 was killed by signal 9",
         "50% of the load is lost from there on",
-        "iterations, checks and metrics from there on are not in the summary",
+        "what it did from there on is not in the summary",
         "torn down",
     ] {
         assert!(stderr.contains(said), "{said}: {stderr}");

@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 /// The interval in which the end of a part is detected.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
+/// The time in which the bus says what it does not permit.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// The number of looks for the end of a process that sends nothing more, before it is killed.
 const MOST_WAITS: u32 = 200;
 
@@ -35,7 +38,7 @@ pub(crate) type Busy = Arc<Mutex<Option<String>>>;
 /// the floor of its machine, if it does.
 ///
 /// # Errors
-/// When the connection is over.
+/// When the connection is over; at once if the bus does not permit what an agent does.
 pub fn serve(
     bus: &Bus,
     card: &Card,
@@ -48,6 +51,8 @@ pub fn serve(
     answer_floors(bus, card, &busy, floor)?;
     let store = Arc::default();
     let offers = bus.subscribe(&protocol::offers(&card.id))?;
+    bus.flush(FLUSH_TIMEOUT);
+    bus.permitted()?;
     for message in &offers.messages {
         let answer = match protocol::decode::<Offer>(&message.contents) {
             None => Answer::Refused("can't read the offer".to_owned()),
@@ -231,7 +236,7 @@ impl Passage {
         let mut up = lock_end(&self.up);
         if self.reports.is_finished() && !self.has_ended {
             // The process says nothing any more, and the agent has still to do for the run.
-            up.send(&Parcel::Frame(Frame::alive()));
+            up.send(Parcel::Frame(Frame::alive()));
         }
         up.beat();
     }
@@ -251,7 +256,7 @@ impl Passage {
         match taken {
             Ok(Some(Parcel::Frame(Frame::Agent(message)))) => {
                 let up = Arc::clone(&self.up);
-                let send = move |frame| lock_end(&up).send(&Parcel::Frame(frame));
+                let send = move |frame| lock_end(&up).send(Parcel::Frame(frame));
                 self.duties.obey(&message, send).is_ok()
             }
             Ok(Some(parcel)) => self.obey(parcel),
@@ -264,12 +269,12 @@ impl Passage {
     fn obey(&mut self, parcel: Parcel) -> bool {
         match self.intake.take(parcel) {
             Step::Pass(frames) => frames.into_iter().for_each(&mut self.sink),
-            Step::Request(hash) => lock_end(&self.up).send(&Parcel::Request(hash)),
+            Step::Request(hash) => lock_end(&self.up).send(Parcel::Request(hash)),
             Step::End(reason) => {
                 if let Some(reason) = reason {
                     self.remote.kill();
                     self.has_ended = true;
-                    lock_end(&self.up).send(&Parcel::End(reason.to_owned()));
+                    lock_end(&self.up).send(Parcel::End(reason.to_owned()));
                 }
                 return false;
             }
@@ -280,7 +285,7 @@ impl Passage {
     fn send_end(&mut self) {
         self.has_ended = true;
         let ending = ending(self.remote.as_mut());
-        lock_end(&self.up).send(&Parcel::End(ending));
+        lock_end(&self.up).send(Parcel::End(ending));
     }
 
     fn finish(mut self) {
@@ -311,6 +316,6 @@ fn ending(remote: &mut dyn Remote) -> String {
 fn pass_up(mut source: Box<dyn Source>, up: &Up, shared: &Shared) {
     while let Ok(Some(frame)) = source.next() {
         let frame = shared.take(frame);
-        lock_end(up).send(&Parcel::Frame(frame));
+        lock_end(up).send(Parcel::Frame(frame));
     }
 }

@@ -60,6 +60,8 @@ struct Table {
     pings: VecDeque<Option<Sender<()>>>,
     /// The last error that the bus has sent, or the reason why the connection is lost.
     error: Option<String>,
+    /// The first thing that the bus does not permit.
+    forbidden: Option<String>,
     /// The number of the connection: that of those before it.
     connection: u64,
     is_lost: bool,
@@ -179,7 +181,7 @@ impl Bus {
         let answers = self.ask(subject, contents)?;
         match answers.messages.recv_timeout(patience) {
             Ok(answer) => Ok(Some(answer.contents)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => self.permitted().map(|()| None),
             Err(RecvTimeoutError::Disconnected) => Err(self.broken()),
         }
     }
@@ -239,6 +241,15 @@ impl Bus {
         if self.0.ping(Some(send)) {
             let _ = answer.recv_timeout(patience);
         }
+    }
+
+    /// Checks that nothing was forbidden so far, as far as the bus has said that.
+    ///
+    /// # Errors
+    /// If something was.
+    pub(crate) fn permitted(&self) -> Result<(), BusError> {
+        let forbidden = self.table().forbidden.clone();
+        forbidden.map_or(Ok(()), |text| Err(BusError::Forbidden(text)))
     }
 
     /// Returns the error of a bus that is lost at present, if it is.
@@ -307,7 +318,13 @@ impl Shared {
                     let _ = waiting.send(());
                 }
             }
-            Op::Error(text) => self.table().error = Some(text),
+            Op::Error(text) => {
+                let mut table = self.table();
+                if text.to_ascii_lowercase().starts_with("permissions") {
+                    table.forbidden.get_or_insert_with(|| text.clone());
+                }
+                table.error = Some(text);
+            }
             Op::Info(_) | Op::Ok => {}
         }
     }
@@ -422,8 +439,17 @@ impl Keeper {
 
 /// Returns a word of sixteen characters that was never used before.
 pub(crate) fn random_word() -> String {
+    format!("{:016x}", random())
+}
+
+/// Returns a time up to this one.
+pub(crate) fn random_part_of(longest: Duration) -> Duration {
+    longest.mul_f64(random() as f64 / u64::MAX as f64)
+}
+
+fn random() -> u64 {
     // The keys of this hasher are the standard library's source of chance.
-    format!("{:016x}", RandomState::new().build_hasher().finish())
+    RandomState::new().build_hasher().finish()
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
@@ -494,8 +520,20 @@ fn next(place: &BusServer, from: &mut impl BufRead) -> Result<Op, BusError> {
     match nats::read(from) {
         Ok(Some(op)) => Ok(op),
         Ok(None) => Err(unreachable(place, "it closes the connection".to_owned())),
+        Err(error) if is_timeout(&error) => {
+            let said = format!("it says nothing for {} s", GREETING_TIMEOUT.as_secs());
+            Err(unreachable(place, said))
+        }
         Err(error) => Err(unreachable(place, error.to_string())),
     }
+}
+
+/// True if nothing came in the time that a socket has for it.
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 /// Reads what the bus sends over the connection with this number, until that is lost or no longer
@@ -574,6 +612,22 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_says_nothing_is_named_with_how_long() {
+        struct Silent;
+        impl Read for Silent {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
+        }
+        let place = bus_that_says("", "").place().expect("a URL");
+        let error = next(&place, &mut BufReader::new(Silent)).expect_err("no bus");
+        assert!(
+            error.to_string().contains("it says nothing for 5 s;"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn subscriptions_receive_and_are_made_again() {
         // The messages are in the same bytes as the answer to the first request.
         let bus = Bus::connect(&bus_that_says(INFO, "PONG\r\n")).expect("a bus");
@@ -589,6 +643,11 @@ mod tests {
             (message.reply.as_deref(), &message.contents[..]),
             (Some("b"), &b"x"[..])
         );
+        assert!(bus.permitted().is_ok());
+        let forbidden = "Permissions Violation for Publish to \"loadline.agents\"".to_owned();
+        bus.0.take(Op::Error(forbidden.clone()));
+        let error = bus.permitted().expect_err("a refusal").to_string();
+        assert!(error.contains(&forbidden), "{error}");
         assert!(bus.loss().is_none());
         bus.0.lose(1, "it is gone".to_owned());
         let error = bus.loss().expect("a loss").to_string();

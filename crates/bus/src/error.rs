@@ -53,6 +53,12 @@ pub enum BusError {
          --nats-creds, as its configuration has them."
     )]
     Refused(String),
+    /// The bus does not permit its user what agents and coordinators do.
+    #[error(
+        "the bus does not permit its user what Loadline does there ({0}); permit it to publish and \
+         to subscribe to loadline.> and _INBOX.>."
+    )]
+    Forbidden(String),
     /// There is no TLS with the bus.
     #[error(
         "the bus at {host} can't be used over TLS: {reason}; give the file with its authority by \

@@ -90,14 +90,14 @@ impl Shared {
             | Frame::Agent(_)
             | Frame::Merged(_)) => Parcel::Frame(frame),
         };
-        self.line.send(&parcel);
+        self.line.send(parcel);
     }
 
     /// Sends the bundle that the agent has not got.
     fn send_bundle(&mut self, hash: Hash) -> io::Result<()> {
         let bundle = self.bundle.take().filter(|bundle| bundle.hash() == hash);
         let bundle = bundle.ok_or_else(|| io::Error::other("a request for an unknown bundle"))?;
-        self.line.send(&Parcel::Frame(Frame::Bundle(bundle)));
+        self.line.send(Parcel::Frame(Frame::Bundle(bundle)));
         Ok(())
     }
 }
@@ -167,7 +167,7 @@ impl Remote for FarRemote {
         let mut shared = lock(&self.0);
         if shared.ending.is_none() {
             let end = Parcel::End("the coordinator has ended it".to_owned());
-            shared.line.send(&end);
+            shared.line.send(end);
             shared.ending = Some("was ended".to_owned());
             shared.line.bus.end(shared.up);
             // The command may end right after this.

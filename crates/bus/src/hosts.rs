@@ -1,7 +1,7 @@
 //! The coordinator's side: offers agents the parts of a run, and makes lines to them.
 
 use crate::clock::{Offset, measure_clock};
-use crate::connection::{Bus, random_word};
+use crate::connection::{Bus, random_part_of, random_word};
 use crate::error::{BusError, GatherError};
 use crate::far_line::{Ends, FarLine};
 use crate::protocol::{self, Answer, Card, Offer, Versions};
@@ -17,6 +17,8 @@ const OFFER_TIMEOUT: Duration = Duration::from_secs(10);
 const SILENT: &str = "does not answer";
 /// The time between two searches for agents that are missing.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
+/// The longest time before agents are offered their parts once more.
+const OFFER_INTERVAL: Duration = Duration::from_secs(1);
 /// The agents that are offered a part at once: each starts a process before it answers.
 const AT_ONCE: usize = 8;
 /// The most agents whose parts are led by the program of a tool, which reads all of them itself.
@@ -63,6 +65,16 @@ struct Invitees {
     candidates: Candidates,
 }
 
+impl Invitees {
+    /// Returns candidates none of whom was offered a part.
+    fn without(candidates: Candidates) -> Self {
+        Invitees {
+            hosts: Vec::new(),
+            candidates,
+        }
+    }
+}
+
 impl Invitation {
     /// Creates the invitation for the agents of a selector, to parts for this program or for that
     /// of `tool`.
@@ -74,7 +86,8 @@ impl Invitation {
         }
     }
 
-    /// Gathers so many agents like [`gather`].
+    /// Gathers so many agents like [`gather`]: all of them at once, or none. Two coordinators that
+    /// keep some while they wait for more would wait for each other.
     ///
     /// # Errors
     /// The errors of [`gather`].
@@ -88,17 +101,26 @@ impl Invitation {
         if self.tool.is_some() {
             refuse_more_than(MOST_OF_TOOL, &self.wanted, count)?;
         }
-        let mut hosts: Vec<Host> = Vec::new();
         loop {
-            let mut seen = self.extend(bus, count - hosts.len())?;
-            hosts.append(&mut seen.hosts);
-            if hosts.len() == count {
-                return Ok(hosts);
+            let candidates = candidates(bus, &self.wanted, count)?;
+            let are_enough = candidates.usable.len() >= count;
+            let seen = match are_enough {
+                true => self.offer(bus, candidates, count)?,
+                false => Invitees::without(candidates),
+            };
+            if seen.hosts.len() == count {
+                return Ok(seen.hosts);
             }
             if Instant::now() >= until {
-                return Err(seen.candidates.too_few(&self.wanted, hosts.len()));
+                let accepted = seen.hosts.len();
+                return Err(seen.candidates.too_few(&self.wanted, accepted));
             }
-            thread::sleep(SEARCH_INTERVAL);
+            drop(seen);
+            // Whoever wants the same agents tries again at another time.
+            thread::sleep(match are_enough {
+                true => random_part_of(OFFER_INTERVAL),
+                false => SEARCH_INTERVAL,
+            });
         }
     }
 
@@ -108,13 +130,18 @@ impl Invitation {
     /// # Errors
     /// If the bus can't be used.
     pub fn invite(&self, bus: &Bus) -> Result<(Vec<Host>, Vec<String>), BusError> {
-        let seen = self.extend(bus, usize::MAX)?;
+        let candidates = candidates(bus, &self.wanted, usize::MAX)?;
+        let seen = self.offer(bus, candidates, usize::MAX)?;
         Ok((seen.hosts, seen.candidates.refusals))
     }
 
-    /// Invites agents until so many have accepted.
-    fn extend(&self, bus: &Bus, most: usize) -> Result<Invitees, BusError> {
-        let mut candidates = candidates(bus, &self.wanted, most)?;
+    /// Offers candidates a part until so many have accepted.
+    fn offer(
+        &self,
+        bus: &Bus,
+        mut candidates: Candidates,
+        most: usize,
+    ) -> Result<Invitees, BusError> {
         let usable = std::mem::take(&mut candidates.usable);
         let (mut hosts, mut cards) = (Vec::new(), usable.as_slice());
         while hosts.len() < most && !cards.is_empty() {

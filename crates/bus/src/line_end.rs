@@ -22,10 +22,10 @@ impl LineEnd {
         }
     }
 
-    /// Sends a parcel.
-    pub(crate) fn send(&mut self, parcel: &Parcel) {
-        let messages = self.conveyor.pack(parcel);
-        self.publish(&messages);
+    /// Sends a parcel, as soon as there is room for it.
+    pub(crate) fn send(&mut self, parcel: Parcel) {
+        self.conveyor.pack(parcel);
+        self.publish_due();
     }
 
     /// Sends a sign of life, and again what was not acknowledged.
@@ -39,18 +39,28 @@ impl LineEnd {
     /// # Errors
     /// If it is no message.
     pub(crate) fn take(&mut self, message: &[u8]) -> io::Result<Option<Parcel>> {
-        match self.conveyor.receive(message)? {
+        let received = self.conveyor.receive(message)?;
+        if let Some(life) = self.conveyor.early_beat() {
+            self.publish(&[life]);
+        }
+        match received {
             Received::Parcel(parcel) => return Ok(Some(parcel)),
             Received::Nothing => {}
             Received::Gap => self.publish(&[self.conveyor.again()]),
             Received::Again => self.publish(&self.conveyor.unacknowledged()),
         }
+        self.publish_due();
         Ok(None)
     }
 
     /// True if the other end has received everything.
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.conveyor.is_acknowledged()
+    }
+
+    fn publish_due(&mut self) {
+        let messages = self.conveyor.due();
+        self.publish(&messages);
     }
 
     fn publish(&self, messages: &[Vec<u8>]) {

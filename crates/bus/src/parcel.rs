@@ -4,10 +4,23 @@
 //! once, and none while it is restarted, so each end keeps what the other one has not acknowledged,
 //! and sends it again: when the other end reports a gap, or acknowledges nothing from one sign of
 //! life to the next. What arrives twice is left out.
+//!
+//! Only so many bytes are under way on a line at once, its *window*: lines with long frames share
+//! a slow link, on which the signs of life of all of them have to get through in time, and the bus
+//! cuts off who takes its messages too slowly. So the receiver of much acknowledges it at once.
 
 use loadline_cluster::{Bundle, Frame, Hash, LONGEST_FRAME};
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The most bytes of a line that are under way at once: of 64 lines they take 1.3 s at 100 Mbit/s.
+const WINDOW: usize = 256 * 1024;
+/// The most bytes of a message, and those after which the receiver acknowledges at once.
+const LONGEST_MESSAGE: usize = WINDOW / 4;
+/// The most signs of life for which an acknowledgement is awaited before all is sent again.
+const MOST_BEATS: u32 = 8;
 
 /// A message with a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,57 +113,168 @@ pub(crate) struct Conveyor {
     longest: usize,
     next_out: u32,
     /// The messages that are not acknowledged, up to the next number.
-    kept: VecDeque<Vec<u8>>,
-    /// The oldest number that was kept at the last sign of life.
-    oldest_then: Option<u32>,
+    kept: VecDeque<KeptMessage>,
+    /// The number of these, from the first one, that are under way, and their bytes.
+    sent: usize,
+    sent_bytes: usize,
+    again: SendingAgain,
     next_in: u32,
     /// True since a gap was reported.
     has_gap: bool,
+    /// The bytes that were received since the last sign of life.
+    received_bytes: usize,
     /// The pieces of a frame that is not complete.
     open: Vec<u8>,
 }
 
+/// A message that is not acknowledged.
+#[derive(Debug)]
+struct KeptMessage {
+    kind: u8,
+    contents: Contents,
+}
+
+/// The contents of a message.
+#[derive(Debug)]
+enum Contents {
+    Own(Vec<u8>),
+    /// A piece of a frame, whose bytes all lines with it share.
+    Piece(Arc<Frame>, Range<usize>),
+}
+
+impl KeptMessage {
+    fn length(&self) -> usize {
+        HEAD + match &self.contents {
+            Contents::Own(bytes) => bytes.len(),
+            Contents::Piece(_, piece) => piece.len(),
+        }
+    }
+
+    /// Returns the message under this number.
+    fn message(&self, number: u32) -> Vec<u8> {
+        let mut message = Vec::with_capacity(self.length());
+        message.extend_from_slice(&number.to_be_bytes());
+        message.push(self.kind);
+        match &self.contents {
+            Contents::Own(bytes) => message.extend_from_slice(bytes),
+            Contents::Piece(frame, piece) => frame.add_piece(piece.clone(), &mut message),
+        }
+        message
+    }
+}
+
+/// The messages that are sent again, when the other end acknowledges none of them.
+#[derive(Debug)]
+struct SendingAgain {
+    /// The number of the oldest message at the last sign of life, and for how many of them it was
+    /// that.
+    oldest: Option<u32>,
+    beats: u32,
+    /// The signs of life for which an acknowledgement is awaited: twice as many each time, as the
+    /// other end may be slow, until what was sent again is acknowledged.
+    patience: u32,
+    /// The number after those that were sent again.
+    before: u32,
+}
+
+impl SendingAgain {
+    /// Counts a sign of life; `sent` are the numbers of what is under way. Returns true if that is
+    /// to be sent again.
+    fn is_due(&mut self, sent: Range<u32>) -> bool {
+        let oldest = (sent.start != sent.end).then_some(sent.start);
+        if oldest.is_none() || oldest != self.oldest {
+            self.oldest = oldest;
+            self.beats = 0;
+            return false;
+        }
+        self.beats += 1;
+        let is_due = self.beats >= self.patience;
+        if is_due {
+            self.beats = 0;
+            self.patience = (2 * self.patience).min(MOST_BEATS);
+            self.before = sent.end;
+        }
+        is_due
+    }
+
+    /// Notes that everything before this number is acknowledged.
+    fn acknowledge(&mut self, next: u32) {
+        if next.wrapping_sub(self.before) < u32::MAX / 2 {
+            self.patience = 1;
+        }
+    }
+}
+
 impl Conveyor {
-    /// Creates the end of a line whose messages have at most so many bytes.
+    /// Creates the end of a line over a bus whose messages have at most so many bytes.
     pub(crate) fn new(longest: usize) -> Self {
         Conveyor {
-            longest: longest.max(2 * HEAD),
+            longest: longest.clamp(2 * HEAD, LONGEST_MESSAGE),
             next_out: 0,
             kept: VecDeque::new(),
-            oldest_then: None,
+            sent: 0,
+            sent_bytes: 0,
+            again: SendingAgain {
+                oldest: None,
+                beats: 0,
+                patience: 1,
+                before: 0,
+            },
             next_in: 0,
             has_gap: false,
+            received_bytes: 0,
             open: Vec::new(),
         }
     }
 
-    /// Returns the messages of a parcel.
-    pub(crate) fn pack(&mut self, parcel: &Parcel) -> Vec<Vec<u8>> {
+    /// Adds the messages of a parcel to those that are due.
+    pub(crate) fn pack(&mut self, parcel: Parcel) {
         match parcel {
-            Parcel::Frame(frame) => {
-                let bytes = frame.bytes();
-                let mut pieces = bytes.chunks(self.longest - HEAD).peekable();
-                let mut messages = Vec::new();
-                while let Some(piece) = pieces.next() {
-                    let kind = match pieces.peek() {
-                        Some(_) => PIECE,
-                        None => LAST_PIECE,
-                    };
-                    messages.push(self.keep(kind, piece));
-                }
-                messages
-            }
-            Parcel::Bundle(name) => vec![self.keep(BUNDLE, &name.bytes())],
-            Parcel::Request(hash) => vec![self.keep(REQUEST, hash.bytes())],
-            Parcel::End(reason) => vec![self.keep(END, reason.as_bytes())],
+            Parcel::Frame(frame) => self.pack_frame(frame),
+            Parcel::Bundle(name) => self.keep(BUNDLE, Contents::Own(name.bytes())),
+            Parcel::Request(hash) => self.keep(REQUEST, Contents::Own(hash.bytes().to_vec())),
+            Parcel::End(reason) => self.keep(END, Contents::Own(reason.into_bytes())),
         }
     }
 
-    fn keep(&mut self, kind: u8, contents: &[u8]) -> Vec<u8> {
-        let message = message(self.next_out, kind, contents);
+    fn pack_frame(&mut self, frame: Frame) {
+        let (length, most) = (frame.length(), self.longest - HEAD);
+        let frame = Arc::new(frame);
+        for start in (0..length).step_by(most) {
+            let piece = start..length.min(start + most);
+            let kind = match piece.end == length {
+                true => LAST_PIECE,
+                false => PIECE,
+            };
+            self.keep(kind, Contents::Piece(Arc::clone(&frame), piece));
+        }
+    }
+
+    fn keep(&mut self, kind: u8, contents: Contents) {
         self.next_out = self.next_out.wrapping_add(1);
-        self.kept.push_back(message.clone());
-        message
+        self.kept.push_back(KeptMessage { kind, contents });
+    }
+
+    /// Returns the messages that are to be sent now: as many as the window has room for.
+    pub(crate) fn due(&mut self) -> Vec<Vec<u8>> {
+        let first = self.sent;
+        while let Some(next) = self.kept.get(self.sent) {
+            let length = next.length();
+            if self.sent > 0 && self.sent_bytes + length > WINDOW {
+                break;
+            }
+            self.sent += 1;
+            self.sent_bytes += length;
+        }
+        self.messages(first..self.sent)
+    }
+
+    /// Returns the messages at these places.
+    fn messages(&self, places: Range<usize>) -> Vec<Vec<u8>> {
+        let number = |place: usize| self.oldest().wrapping_add(place as u32);
+        let kept = places.clone().zip(self.kept.range(places));
+        kept.map(|(place, kept)| kept.message(number(place)))
+            .collect()
     }
 
     /// True if the other end has acknowledged everything.
@@ -158,26 +282,37 @@ impl Conveyor {
         self.kept.is_empty()
     }
 
-    /// Returns all messages that are not acknowledged.
+    /// Returns all messages that are under way and not acknowledged.
     pub(crate) fn unacknowledged(&self) -> Vec<Vec<u8>> {
-        self.kept.iter().cloned().collect()
+        self.messages(0..self.sent)
     }
 
-    /// Returns a sign of life, and messages of which the other end has acknowledged none since the
-    /// last one.
+    /// Returns a sign of life, and messages of which the other end has acknowledged none for too
+    /// long.
     pub(crate) fn beat(&mut self) -> Vec<Vec<u8>> {
-        let mut messages = vec![message(self.next_in, ALIVE, &[])];
-        let oldest = (!self.kept.is_empty()).then(|| self.oldest());
-        if oldest.is_some() && oldest == self.oldest_then {
+        let mut messages = vec![self.sign_of_life()];
+        let oldest = self.oldest();
+        let sent = oldest..oldest.wrapping_add(self.sent as u32);
+        if self.again.is_due(sent) {
             messages.extend(self.unacknowledged());
         }
-        self.oldest_then = oldest;
         messages
+    }
+
+    /// Returns a sign of life if much was received since the last one: the other end waits for it.
+    pub(crate) fn early_beat(&mut self) -> Option<Vec<u8>> {
+        let is_due = self.received_bytes >= LONGEST_MESSAGE;
+        is_due.then(|| self.sign_of_life())
+    }
+
+    fn sign_of_life(&mut self) -> Vec<u8> {
+        self.received_bytes = 0;
+        message(self.next_in, ALIVE)
     }
 
     /// Returns the request for missing messages.
     pub(crate) fn again(&self) -> Vec<u8> {
-        message(self.next_in, AGAIN, &[])
+        message(self.next_in, AGAIN)
     }
 
     /// Returns the number of the oldest message that is kept.
@@ -206,6 +341,7 @@ impl Conveyor {
             Some((kind, contents)) if number == self.next_in => {
                 self.next_in = self.next_in.wrapping_add(1);
                 self.has_gap = false;
+                self.received_bytes += message.len();
                 self.receive_next(*kind, contents)
             }
             Some(_) => Ok(self.out_of_turn(number)),
@@ -251,14 +387,18 @@ impl Conveyor {
 
     fn acknowledge(&mut self, next: u32) {
         let count = next.wrapping_sub(self.oldest()) as usize;
-        if count <= self.kept.len() {
-            self.kept.drain(..count);
+        if count <= self.sent {
+            let ended = self.kept.drain(..count);
+            self.sent_bytes -= ended.map(|kept| kept.length()).sum::<usize>();
+            self.sent -= count;
+            self.again.acknowledge(next);
         }
     }
 }
 
-fn message(number: u32, kind: u8, contents: &[u8]) -> Vec<u8> {
-    [&number.to_be_bytes()[..], &[kind], contents].concat()
+/// Returns a message that has nothing but its number and its kind.
+fn message(number: u32, kind: u8) -> Vec<u8> {
+    [&number.to_be_bytes()[..], &[kind]].concat()
 }
 
 #[cfg(test)]
@@ -288,9 +428,11 @@ mod tests {
     #[test]
     fn a_gap_is_reported_once_and_closed_by_what_is_sent_again() {
         let (mut here, mut there) = (Conveyor::new(100), Conveyor::new(100));
-        let sent: Vec<_> = ["a", "b", "c"]
-            .map(|text| here.pack(&end(text)).remove(0))
-            .into();
+        ["a", "b", "c"]
+            .map(end)
+            .into_iter()
+            .for_each(|end| here.pack(end));
+        let sent = here.due();
         let received = |there: &mut Conveyor, message: &[u8]| there.receive(message).unwrap();
         assert_eq!(received(&mut there, &sent[1]), Received::Gap);
         assert_eq!(received(&mut there, &sent[2]), Received::Nothing);
@@ -314,14 +456,51 @@ mod tests {
     #[test]
     fn what_nobody_acknowledges_is_sent_again_with_the_second_sign_of_life() {
         let mut here = Conveyor::new(100);
-        let sent = here.pack(&end("a"));
+        here.pack(end("a"));
+        let sent = here.due();
         assert_eq!(here.beat().len(), 1);
         assert_eq!(here.beat()[1..], sent[..]);
+        // The other end may be slow.
+        let lengths: Vec<usize> = (0..14).map(|_| here.beat().len()).collect();
+        assert_eq!(lengths, [1, 2, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 2]);
         here.acknowledge(1);
+        here.pack(end("b"));
+        let sent = here.due();
+        assert_eq!(here.beat().len(), 1);
+        assert_eq!(here.beat()[1..], sent[..]);
+        here.acknowledge(2);
         assert_eq!(here.beat().len(), 1);
         here.acknowledge(0);
         here.acknowledge(7);
         assert!(here.is_acknowledged(), "nothing invalid is acknowledged");
+    }
+
+    #[test]
+    fn a_long_frame_is_under_way_piece_by_piece() {
+        let (mut here, mut there) = (Conveyor::new(1 << 20), Conveyor::new(1 << 20));
+        let frame = Frame::Bundle(Bundle::new((0..3_000_000_u32).map(|n| n as u8).collect()));
+        here.pack(Parcel::Frame(frame.clone()));
+        let bytes = |messages: &[Vec<u8>]| messages.iter().map(Vec::len).sum::<usize>();
+        let mut sent = here.due();
+        let mut arrived = None;
+        while arrived.is_none() {
+            assert!(!sent.is_empty() && bytes(&sent) <= WINDOW, "{}", sent.len());
+            assert!(here.due().is_empty(), "the window is full");
+            // What the bus loses of it is all that is sent again.
+            assert_eq!(here.unacknowledged(), sent);
+            let mut room = Vec::new();
+            for message in &sent {
+                if let Received::Parcel(parcel) = there.receive(message).expect("a message") {
+                    arrived = Some(parcel);
+                }
+                if let Some(life) = there.early_beat() {
+                    here.receive(&life).expect("a message");
+                    room.extend(here.due());
+                }
+            }
+            sent = room;
+        }
+        assert_eq!(arrived, Some(Parcel::Frame(frame)));
     }
 
     proptest! {
@@ -345,8 +524,8 @@ mod tests {
                 state >> 62 == 0
             };
             let mut arrived = Vec::new();
-            let mut on_the_way: Vec<Vec<u8>> =
-                parcels.iter().flat_map(|parcel| here.pack(parcel)).collect();
+            parcels.iter().cloned().for_each(|parcel| here.pack(parcel));
+            let mut on_the_way = here.due();
             for _ in 0..5_000 {
                 let mut sent = std::mem::take(&mut on_the_way);
                 for index in 1..sent.len() {
@@ -379,9 +558,10 @@ mod tests {
                 if here.is_acknowledged() {
                     break;
                 }
-                for life in there.beat() {
+                for life in there.early_beat().into_iter().chain(there.beat()) {
                     if !is_lost() {
                         prop_assert_eq!(here.receive(&life).unwrap(), Received::Nothing);
+                        on_the_way.extend(here.due());
                     }
                 }
                 on_the_way.extend(here.beat().into_iter().skip(1));

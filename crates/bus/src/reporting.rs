@@ -45,7 +45,7 @@ impl Reporting {
         let mut line = LineEnd::new(&self.bus, protocol::to_merger(&self.run, merger, part));
         let again = self.kept.again();
         for message in again.map_err(|error| BusError::Broken(error.to_string()))? {
-            line.send(&Parcel::Frame(Frame::Report(message)));
+            line.send(Parcel::Frame(Frame::Report(message)));
         }
         self.line = Some((line, back));
         Ok(())
@@ -65,7 +65,7 @@ impl Reporting {
             return Ok(false);
         };
         let message = self.kept.keep(report)?;
-        line.send(&Parcel::Frame(Frame::Report(message)));
+        line.send(Parcel::Frame(Frame::Report(message)));
         Ok(true)
     }
 

@@ -8,6 +8,7 @@ use crate::message::FromChild;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
+use std::ops::Range;
 
 /// The longest frame that is read, in bytes. An interval of 2 000 names has some hundred kilobytes,
 /// a plan with a list of millions of lines some hundred megabytes.
@@ -78,6 +79,21 @@ impl Frame {
     pub fn bytes(&self) -> Vec<u8> {
         let (kind, contents) = self.parts();
         [&[kind], contents].concat()
+    }
+
+    /// Returns the number of these bytes.
+    pub fn length(&self) -> usize {
+        1 + self.parts().1.len()
+    }
+
+    /// Adds a piece of these bytes to others.
+    pub fn add_piece(&self, piece: Range<usize>, to: &mut Vec<u8>) {
+        let (kind, contents) = self.parts();
+        if piece.start == 0 && piece.end > 0 {
+            to.push(kind);
+        }
+        let of_contents = piece.start.saturating_sub(1)..piece.end.saturating_sub(1);
+        to.extend_from_slice(&contents[of_contents]);
     }
 
     /// Returns the frame of its kind and its contents.
@@ -192,6 +208,25 @@ mod tests {
         for cut in 0..12 {
             let read = Frame::read(&mut &bytes[..cut]).expect("the end");
             assert_eq!(read, None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn the_pieces_of_a_frame_are_its_bytes() {
+        for frame in [
+            Frame::Report(Vec::new()),
+            Frame::Bundle(Bundle::new((0..9).collect())),
+        ] {
+            let bytes = frame.bytes();
+            assert_eq!(frame.length(), bytes.len());
+            for most in 1..12 {
+                let mut joined = Vec::new();
+                for start in (0..bytes.len()).step_by(most) {
+                    frame.add_piece(start..bytes.len().min(start + most), &mut joined);
+                }
+                assert_eq!(joined, bytes, "{most}");
+            }
+            frame.add_piece(0..0, &mut Vec::new());
         }
     }
 

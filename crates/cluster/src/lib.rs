@@ -71,7 +71,7 @@ pub use child::{ChildError, send_reports, serve};
 pub use frame::{Frame, LONGEST_FRAME};
 pub use group::Grouping;
 pub use line::{Line, Remote, Sink, Source};
-pub use loss::OnLoss;
+pub use loss::{Loss, OnLoss};
 pub use merging::{MergeOrder, ToAgent, merged};
 pub use message::{Before, FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use muster::{Machines, Users};

@@ -24,6 +24,8 @@ pub(crate) struct Part {
     pub(crate) index: u32,
     /// Its name, as the begin of a sentence.
     pub(crate) name: String,
+    /// The name of the agent that has it, if one has.
+    pub(crate) agent: Option<String>,
     pub(crate) workers: Range<u32>,
     /// The number of all workers of the plan, and of its scenarios.
     pub(crate) threads: u32,
@@ -45,7 +47,6 @@ pub(crate) struct Link {
     sink: Option<Sink>,
     clock_ahead_ns: i64,
     clock_error_ns: u64,
-    agent: Option<String>,
     cores: u32,
     reader: Option<JoinHandle<()>>,
     silence: Silence,
@@ -130,7 +131,6 @@ impl Link {
             sink: Some(line.sink),
             clock_ahead_ns: line.clock_ahead_ns,
             clock_error_ns: line.clock_error_ns,
-            agent: line.agent,
             cores: line.cores,
             reader: Some(thread::spawn(move || listener.listen(source))),
             silence: Silence::default(),
@@ -211,7 +211,7 @@ impl Link {
     /// Returns the begin of its load, if an agent has it.
     pub(crate) fn beginning(&self) -> Option<Beginning> {
         Some(Beginning {
-            agent: self.agent.clone()?,
+            agent: self.part.agent.clone()?,
             clock_error_ns: self.clock_error_ns,
             state: Arc::clone(&self.state),
         })
@@ -396,6 +396,10 @@ impl Listener {
             false => self.part.handover.leave(course),
         };
         let failure = self.failure(&reason, taken_from_ns);
+        if let (Some(agent), Some(_)) = (&self.part.agent, course) {
+            let handover = &self.part.handover;
+            handover.note(agent, self.until_ns(), taken_from_ns);
+        }
         // Set this before the inlet is used: the creator of the inlet reads it after setting the
         // inlet.
         {
@@ -420,9 +424,14 @@ impl Listener {
         }
     }
 
-    fn failure(&self, reason: &str, taken_from_ns: Option<u64>) -> WorkerFailure {
+    /// Returns the end of the last interval that counts, in nanoseconds from the run's zero.
+    fn until_ns(&self) -> u64 {
         let group = self.part.group.as_ref();
-        let told_ns = group.map_or(self.told_ns, |group| group.until_ns(self.part.index));
+        group.map_or(self.told_ns, |group| group.until_ns(self.part.index))
+    }
+
+    fn failure(&self, reason: &str, taken_from_ns: Option<u64>) -> WorkerFailure {
+        let told_ns = self.until_ns();
         let (own, all) = (self.part.workers.len() as f64, f64::from(self.part.threads));
         WorkerFailure::Gone {
             part: self.part.name.clone(),

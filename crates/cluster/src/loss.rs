@@ -1,11 +1,12 @@
 //! What becomes of the load of a lost part.
 
+use crate::watched::lock;
 use loadline_engine::CHANGE_LEAD_NS;
 use loadline_plan::{Plan, Shape};
 use loadline_reactor::monotonic_ns;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// The load of a part that is lost, from then on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,17 @@ pub enum OnLoss {
     Keep,
 }
 
+/// An agent that is lost while its part of a load lasts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Its name.
+    pub agent: String,
+    /// The end of its last interval that counts: nanoseconds from the run's zero.
+    pub until_ns: u64,
+    /// The instant from which the others send its load, if they do: as above.
+    pub taken_from_ns: Option<u64>,
+}
+
 /// What the parts of a run have to know to hand on the load of one of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Handover {
@@ -28,6 +40,8 @@ pub(crate) struct Handover {
     warmup_ns: u64,
     /// The parts that are neither lost nor done.
     present: Arc<AtomicUsize>,
+    /// The losses that nobody has taken notice of.
+    losses: Arc<Mutex<Vec<Loss>>>,
 }
 
 /// The begin of the load, and its length with the warm-up, in nanoseconds.
@@ -47,7 +61,23 @@ impl Handover {
             head_start_ns,
             warmup_ns: u64::try_from(plan.warmup.as_nanos()).unwrap_or(u64::MAX),
             present: Arc::new(AtomicUsize::new(parts)),
+            losses: Arc::default(),
         }
+    }
+
+    /// Notes that an agent is lost, after this instant from the run's zero; the instant from which
+    /// the others send its load is from the begin of that.
+    pub(crate) fn note(&self, agent: &str, until_ns: u64, taken_from_ns: Option<u64>) {
+        lock(&self.losses).push(Loss {
+            agent: agent.to_owned(),
+            until_ns,
+            taken_from_ns: taken_from_ns.map(|from_ns| from_ns.saturating_sub(self.warmup_ns)),
+        });
+    }
+
+    /// Returns the losses since the last call.
+    pub(crate) fn take_losses(&self) -> Vec<Loss> {
+        std::mem::take(&mut *lock(&self.losses))
     }
 
     /// Notes that a part may join.
@@ -118,6 +148,28 @@ mod tests {
         let said = "to 1.3 s, from when on the others send it";
         assert_eq!(shared.extent(Some(1_250_000_001)), said);
         assert_eq!(shared.extent(None), "on");
+    }
+
+    #[test]
+    fn losses_are_noted_once_from_the_zero_of_the_run() {
+        let plan = Plan {
+            warmup: std::time::Duration::from_secs(1),
+            ..open()
+        };
+        let handover = Handover::new(&plan, OnLoss::Share, 3, 0);
+        handover.note("one", 2_000_000_000, Some(7_500_000_000));
+        handover.clone().note("two", 3_000_000_000, None);
+        let loss = |agent: &str, until_ns, taken_from_ns| Loss {
+            agent: agent.to_owned(),
+            until_ns,
+            taken_from_ns,
+        };
+        let expected = [
+            loss("one", 2_000_000_000, Some(6_500_000_000)),
+            loss("two", 3_000_000_000, None),
+        ];
+        assert_eq!(handover.take_losses(), expected);
+        assert_eq!(handover.take_losses(), []);
     }
 
     #[test]

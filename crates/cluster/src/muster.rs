@@ -109,6 +109,11 @@ impl<'a> Muster<'a> {
         &self.groups
     }
 
+    /// Returns what the parts have to know to hand on the load of one of them.
+    pub(crate) fn handover(&self) -> Handover {
+        self.handover.clone()
+    }
+
     /// Returns the begin of the load of each agent.
     pub(crate) fn beginnings(&self) -> Vec<Beginning> {
         self.links.iter().filter_map(Link::beginning).collect()
@@ -257,6 +262,7 @@ pub(crate) fn links(
         let part = Part {
             index,
             name: line.name.clone(),
+            agent: line.agent.clone(),
             workers,
             threads: plan.threads,
             scenarios: plan.scenarios.len().max(1),

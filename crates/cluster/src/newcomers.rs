@@ -111,6 +111,7 @@ impl Newcomers {
             let part = Part {
                 index: links.len() as u32,
                 name: line.name.clone(),
+                agent: line.agent.clone(),
                 workers,
                 threads: self.next_worker,
                 scenarios: plan.scenarios.len().max(1),

@@ -5,7 +5,7 @@ use crate::bundle::Bundle;
 use crate::group::{Group, Grouping};
 use crate::line::Line;
 use crate::link::Beginning;
-use crate::loss::OnLoss;
+use crate::loss::{Handover, Loss, OnLoss};
 use crate::muster::{Machines, Muster, Users};
 use crate::newcomers::{Newcomer, Newcomers, Recruiter};
 use crate::pipes;
@@ -34,6 +34,7 @@ pub struct Processes {
     beginnings: Vec<Beginning>,
     /// Those that have joined, as they come.
     joined: Option<Receiver<Newcomer>>,
+    handover: Handover,
     is_over: Arc<AtomicBool>,
     /// The thread that supervises the children, and owns them.
     guard: Option<JoinHandle<()>>,
@@ -105,6 +106,7 @@ impl Processes {
             Newcomers::new(enlistment, recruiter, Arc::clone(&is_over), tell)
         });
         let (groups, beginnings) = (muster.groups().to_vec(), muster.beginnings());
+        let handover = muster.handover();
         let supervision = muster.supervision(begun.inlet, newcomers);
         let over = Arc::clone(&is_over);
         let guard = thread::spawn(move || supervision.run(&over));
@@ -121,6 +123,7 @@ impl Processes {
             begin_error_ns: begin_error_ns.unwrap_or(0),
             beginnings,
             joined: Some(joined),
+            handover,
             is_over,
             guard: Some(guard),
         })
@@ -171,6 +174,11 @@ impl Processes {
     /// while the load lasts are not among them.
     pub fn begins(&self) -> Vec<AgentBegin> {
         self.beginnings.iter().map(Beginning::known).collect()
+    }
+
+    /// Returns the agents that were lost since the last call.
+    pub fn losses(&self) -> Vec<Loss> {
+        self.handover.take_losses()
     }
 
     /// Returns the agents that have joined since the last call.

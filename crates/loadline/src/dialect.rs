@@ -76,6 +76,10 @@ pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
         refuse(&sentence);
         return Some(dialect.misused());
     }
+    let words = match dialect {
+        Dialect::K6 => front::with_those_of_run(words),
+        Dialect::Ab | Dialect::Wrk(_) | Dialect::Oha | Dialect::Locust => words,
+    };
     let (front, words) = match front::read(&words, dialect == Dialect::Locust) {
         Ok(read) => read,
         Err(sentence) => {

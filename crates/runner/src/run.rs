@@ -10,7 +10,7 @@ use crate::source::Source;
 use crate::steering::Steering;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
-use loadline_cluster::Newcomer;
+use loadline_cluster::{Loss, Newcomer};
 use loadline_engine::{AnyTally, Change, EndReason, Event, PartRecord};
 use loadline_metrics::CustomMetrics;
 use loadline_plan::{Plan, Shape, mask_response};
@@ -148,6 +148,7 @@ fn attached(
         watching,
         changes: Vec::new(),
         begins,
+        lost: 0,
         slow: Vec::new(),
         parts: Vec::new(),
         newsroom,
@@ -244,6 +245,21 @@ fn begin_of_agents(source: &dyn Source) -> Option<Note> {
     (agents > 0).then(|| Note::new(0, &text)).flatten()
 }
 
+/// Returns the notes of a loss after which so many agents are there.
+fn notes_of(loss: &Loss, present: usize) -> impl Iterator<Item = Note> {
+    let agent = &loss.agent;
+    let left = match present {
+        1 => "1 agent".to_owned(),
+        _ => format!("{present} agents"),
+    };
+    let lost = Note::new(loss.until_ns, &format!("Agent {agent} is lost, {left}"));
+    let taken = loss.taken_from_ns.and_then(|from_ns| {
+        let text = format!("The other agents send the load of {agent}");
+        Note::new(from_ns, &text)
+    });
+    lost.into_iter().chain(taken)
+}
+
 struct Conductor<'a> {
     source: Box<dyn Source>,
     workload: &'a dyn Workload,
@@ -260,6 +276,8 @@ struct Conductor<'a> {
     changes: Vec<LoadChange>,
     /// The note about the begin, until an interval has reported it.
     begins: Option<Note>,
+    /// The number of agents that were lost.
+    lost: usize,
     /// The slowest requests that no interval has reported yet.
     slow: Vec<SlowRequest>,
     /// The records of the parts in the next interval, if an observer wants them.
@@ -344,6 +362,7 @@ impl Conductor<'_> {
         let changes = std::mem::take(&mut self.changes);
         self.summary.changes.extend(&changes);
         let mut notes: Vec<Note> = self.begins.take().into_iter().collect();
+        notes.extend(self.lost_agents());
         notes.extend(self.joined_agents());
         notes.extend(self.commands.take_notes());
         self.summary.notes.extend_from_slice(&notes);
@@ -387,9 +406,21 @@ impl Conductor<'_> {
         all
     }
 
+    /// Returns the notes of each agent that was lost: from when on nothing of it counts, and from
+    /// when on the others send its load.
+    fn lost_agents(&mut self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        for loss in self.source.losses() {
+            self.lost += 1;
+            let present = self.source.agents().len().saturating_sub(self.lost);
+            notes.extend(notes_of(&loss, present));
+        }
+        notes
+    }
+
     /// Returns a note for each agent that has joined.
     fn joined_agents(&mut self) -> Vec<Note> {
-        let mut agents = self.source.agents().len();
+        let mut agents = self.source.agents().len().saturating_sub(self.lost);
         let note = |newcomer: Newcomer| {
             agents += 1;
             let text = format!("Agent {} joins, {agents} agents", newcomer.agent);
@@ -410,6 +441,8 @@ impl Conductor<'_> {
         }
         // No later interval can report these.
         self.summary.changes.append(&mut self.changes);
+        let lost = self.lost_agents();
+        self.summary.notes.extend(lost);
         self.summary.notes.extend(self.commands.end_notes());
         self.summary.finish(ended, unfinished);
         let times = self.source.response_times_of_agents();

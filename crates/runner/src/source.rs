@@ -1,7 +1,7 @@
 //! The source of a run's events: an engine of this process, or of several.
 
 use crate::commands::Control;
-use loadline_cluster::{Newcomer, Processes};
+use loadline_cluster::{Loss, Newcomer, Processes};
 use loadline_engine::{Event, Run, WorkerFailure};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
@@ -47,6 +47,11 @@ pub trait Source {
 
     /// Returns how far the begin of each agent's load is from the instant that all have in common.
     fn begins(&self) -> Vec<AgentBegin> {
+        Vec::new()
+    }
+
+    /// Returns the agents that were lost since the last call.
+    fn losses(&self) -> Vec<Loss> {
         Vec::new()
     }
 
@@ -147,6 +152,10 @@ impl Source for Processes {
 
     fn begins(&self) -> Vec<AgentBegin> {
         Processes::begins(self)
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        Processes::losses(self)
     }
 
     fn newcomers(&mut self) -> Vec<Newcomer> {

@@ -14,7 +14,7 @@ use super::{
     ABORTED, FAILED, INTERRUPTED, MARKED_FAILED, Refused, SCRIPT_EXCEPTION, SETUP_TIMEOUT, STOPPED,
     TEARDOWN_TIMEOUT, THRESHOLDS_CROSSED,
 };
-use loadline_engine::{Launch, StartError};
+use loadline_engine::{Launch, Run, StartError};
 use loadline_k6_metrics::{Outcome, RecorderSetup, Thresholds, Totals, crossed};
 use loadline_k6_options::needs;
 use loadline_plan::Plan;
@@ -26,7 +26,6 @@ use loadline_runner::{
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
 };
-use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -459,7 +458,7 @@ impl<'a> Conductor<'a> {
             is_failed.then(|| Refused::new(MARKED_FAILED, "test run was marked as failed"))
         };
         let lost = self.lost.as_ref().map(|lost| {
-            let lacks = "iterations, checks and metrics from there on are not in the summary";
+            let lacks = "what it did from there on is not in the summary";
             Refused::new(FAILED, lost).with_hint(lacks)
         });
         let refused = reason.or(lost).or(refused);
@@ -549,10 +548,11 @@ pub(super) struct Users {
 
 impl Workload for Users {
     fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let job = || {
-            let job = self.elsewhere.as_ref().map(|users| users.job.clone());
-            job.ok_or_else(|| io::Error::other("functions that are called once have one process"))
+        let Some(elsewhere) = &self.elsewhere else {
+            // What is called once is called here, whoever has the load.
+            return Ok(Box::new(Run::launch(plan, wants.detail(), &self.launches)?));
         };
+        let job = || Ok(elsewhere.job.clone());
         let tallies = Measured::codec(&self.recording);
         start_scenarios(plan, wants, &self.launches, job, tallies)
     }

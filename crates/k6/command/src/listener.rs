@@ -4,6 +4,7 @@ use super::running::Running;
 use super::stop::{Interrupt, Reason};
 use loadline_engine::AnyTally;
 use loadline_k6_metrics::{Outcome, Portion, Recorder, Tags, Thresholds, aborting, builtin};
+use loadline_reactor::monotonic_ns;
 use loadline_record::{Header, Summary};
 use loadline_runner::{End, Interval, Observed, Observer, Wants};
 use loadline_script_js::{Measured, Program, RunState, Stage};
@@ -100,11 +101,11 @@ impl Observer for Listener<'_> {
         }
     }
 
-    fn begun(&mut self, _: &Header) -> Observed {
-        let now = Instant::now();
-        self.state.execution.begin_part(now);
+    fn begun(&mut self, header: &Header) -> Observed {
+        let begin = not_before(header.started_monotonic_ns);
+        self.state.execution.begin_part(begin);
         if self.phase == Phase::Load {
-            self.clocks.load_began = Some(now);
+            self.clocks.load_began = Some(begin);
             self.running.begin_load();
         }
         // A reason that arrived before this run could receive commands ends it now.
@@ -235,6 +236,13 @@ impl Listener<'_> {
     }
 }
 
+/// Returns now, or the later instant of this begin on the monotonic clock: agents begin together
+/// some time after they are told.
+fn not_before(begin_ns: Option<u64>) -> Instant {
+    let ahead_ns = begin_ns.map_or(0, |begin_ns| begin_ns.saturating_sub(monotonic_ns()));
+    Instant::now() + Duration::from_nanos(ahead_ns)
+}
+
 /// The tags of a whole run.
 struct RunTags<'a>(&'a BTreeMap<String, String>);
 
@@ -245,5 +253,23 @@ impl Tags for RunTags<'_> {
 
     fn for_each(&self, visit: &mut dyn FnMut(&str, &str)) {
         self.0.iter().for_each(|(name, value)| visit(name, value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_of_a_load_that_begins_later_waits_for_its_begin() {
+        let minute = Duration::from_secs(60);
+        let later_ns = monotonic_ns() + minute.as_nanos() as u64;
+        let now = Instant::now();
+        let later = not_before(Some(later_ns));
+        assert!(later > now + minute / 2 && later <= Instant::now() + minute);
+        for past in [None, Some(0)] {
+            let begin = not_before(past);
+            assert!(begin >= now && begin <= Instant::now(), "{past:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Loadline's own words in front of another tool's: `--processes`, `--agents`, `--web` and what
-//! belongs to them. They stand before the tool's name, or directly after it.
+//! belongs to them. They stand before the tool's name, or directly after it; in `k6 run`, which has
+//! none of them, anywhere.
 
 use crate::flags::run::machines::MachineFlags;
 use crate::flags::run::web::WebFlags;
@@ -74,6 +75,36 @@ fn length_of(word: &OsStr) -> Option<usize> {
     (is_alone || name == WEB || WITH_VALUE.contains(&name)).then_some(1)
 }
 
+/// Returns the words of k6 with those of Loadline after its `run` in front of all. k6 has
+/// `--processes` here as its own.
+pub(super) fn with_those_of_run(words: Vec<OsString>) -> Vec<OsString> {
+    let (mut front, own) = {
+        let (front, own) = words.split_at(length(&words));
+        (front.to_vec(), own)
+    };
+    let Some((run, own)) = own.split_first().filter(|(first, _)| *first == "run") else {
+        return words;
+    };
+    let end = own.iter().position(|word| word == "--");
+    let (flags, after_end) = own.split_at(end.unwrap_or(own.len()));
+    let (mut rest, mut others) = (flags, vec![run.clone()]);
+    while let Some(first) = rest.first() {
+        let own = length_of(first).filter(|_| !is_of_processes(first));
+        let (flag, behind) = rest.split_at(own.unwrap_or(1).min(rest.len()));
+        match own {
+            Some(_) => front.extend_from_slice(flag),
+            None => others.extend_from_slice(flag),
+        }
+        rest = behind;
+    }
+    [front.as_slice(), &others, after_end].concat()
+}
+
+fn is_of_processes(word: &OsStr) -> bool {
+    let word = word.to_str();
+    word.is_some_and(|word| word.starts_with(PROCESSES))
+}
+
 /// Returns the requests of the words in front of a tool's own, and the tool's own words. Where the
 /// tool has `--processes` itself, that is one of its own.
 ///
@@ -115,10 +146,7 @@ fn parted(front: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
     let mut rest = front;
     while let Some(first) = rest.first() {
         let (flag, behind) = rest.split_at(length_of(first).unwrap_or(1).min(rest.len()));
-        let is_of_processes = first
-            .to_str()
-            .is_some_and(|word| word.starts_with(PROCESSES));
-        match is_of_processes {
+        match is_of_processes(first) {
             true => of_processes.extend_from_slice(flag),
             false => others.extend_from_slice(flag),
         }
@@ -161,6 +189,27 @@ mod tests {
         assert_eq!(read_line(line, false), Ok((1, usual, 3)));
         assert_eq!(read_line("--web-port 80", true), Ok((1, None, 2)));
         assert_eq!(read_line("a/ --web", false), Ok((1, None, 2)));
+    }
+
+    #[test]
+    fn words_of_loadline_may_stand_after_k6_run() {
+        for (line, expected) in [
+            (
+                "run --agents 3 -u 5 --nats=nats://h --elastic a.js",
+                "--agents 3 --nats=nats://h --elastic run -u 5 a.js",
+            ),
+            (
+                "--nats nats://h run -u 5 a.js --agents 3",
+                "--nats nats://h --agents 3 run -u 5 a.js",
+            ),
+            ("run --processes 2 a.js", "run --processes 2 a.js"),
+            ("run a.js -- --agents 3", "run a.js -- --agents 3"),
+            ("run a.js --agents", "--agents run a.js"),
+            ("archive --agents 3 a.js", "archive --agents 3 a.js"),
+            ("", ""),
+        ] {
+            assert_eq!(with_those_of_run(words(line)), words(expected), "{line}");
+        }
     }
 
     #[test]
