@@ -110,7 +110,7 @@ package-arm64: compiler $(PAGE)
 		PACKAGES="tarball deb npm sums"
 
 static:
-	$(STATIC_COMMAND) $(IN_ORDER)
+	$(STATIC_COMMAND) -C strip=symbols $(IN_ORDER)
 
 # From what is built: a kind of package with PACKAGES=deb, say.
 packages:
