@@ -58,5 +58,5 @@ def test_the_command_has_the_functions_of_usual_runs_side_by_side():
 
 def digest(name):
     """What the list has for a function."""
-    plain = re.sub(r"(?<=C)s[0-9A-Za-z]*_(?=\d)|17h[0-9a-f]{16}E(?=$|\.)|\.llvm\.\d+$", "", name)
+    plain = re.sub(r"(?<=C)s[0-9A-Za-z]*_(?=\d)|17h[0-9a-f]{16}E(?=$|\.)|(\.llvm)?\.\d+$", "", name)
     return f"{zlib.crc32(plain.encode()):08x}" if name.startswith(("_R", "_ZN")) else name
