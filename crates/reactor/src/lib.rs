@@ -46,7 +46,7 @@ mod tests;
 pub use host::{
     Address, Coalescing, Connected, Host, Received, Socket, SocketOptions, ThreadTimes,
 };
-pub use kernel::{Kernel, KernelSocket, monotonic_ns};
+pub use kernel::{Kernel, KernelSocket, monotonic_ns, stamps_received};
 pub use limits::{OpenFilesError, Shortage, ensure_open_files, raise_open_files};
 pub use names::{is_localhost, look_up};
 pub use shared_counts::SharedCounts;

@@ -25,6 +25,7 @@
 //!
 //! - the course of a run: `run.rs`; where its events come from `source.rs`; what its users do
 //!   `workload.rs`
+//! - the clock of response times where the kernel has none: `clock.rs`
 //! - what observes a run (an exporter, say): an `Observer` as in `observer.rs`; `saved_run.rs` and
 //!   `request_log.rs` are examples
 //! - the commands to a run: `commands.rs`; changes of the load `steering.rs`, by a page `steer.rs`
@@ -41,6 +42,7 @@
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod clock;
 mod commands;
 mod early_end;
 mod error;

@@ -1,6 +1,7 @@
 //! Conducts one run: the events of its source go to the summary and to the observers; commands end
 //! it early.
 
+use crate::clock::kept_by_kernel;
 use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
@@ -14,7 +15,7 @@ use loadline_cluster::{Loss, Newcomer};
 use loadline_engine::{AnyTally, Change, EndReason, Event, PartRecord};
 use loadline_metrics::CustomMetrics;
 use loadline_plan::{Plan, Shape, mask_response};
-use loadline_reactor::{Address, raise_open_files};
+use loadline_reactor::{Address, raise_open_files, stamps_received};
 use loadline_record::{
     Ended, Environment, Floor, Header, HostCounters, IntervalArchive, LoadChange, Model, Note,
     Role, SlowRequest, Snapshot, Summary, Transient, Unfinished,
@@ -105,7 +106,8 @@ fn attached(
     commands: &Commands,
     observers: &mut [&mut dyn Observer],
 ) -> Result<MeasuredRun, RunError> {
-    let plan = setup.plan;
+    let (plan, by_our_clock) = kept_by_kernel(setup.plan, stamps_received());
+    let plan = &*plan;
     let watching = setup.watch.map(|watch| Watching::prepare(watch, plan));
     let mut watching = watching.transpose()?;
     let mut early_end = EarlyEnd::of(plan, commands)?;
@@ -138,7 +140,7 @@ fn attached(
         let news = newsroom.begun();
         observers.tell(|observer| observer.news(&news));
     }
-    let begins = begin_of_agents(&*source);
+    let at_begin = begin_of_agents(&*source).into_iter().chain(by_our_clock);
     let conductor = Conductor {
         source,
         workload,
@@ -147,7 +149,7 @@ fn attached(
         patience: wants.idle_after.unwrap_or(IDLE_INTERVAL),
         watching,
         changes: Vec::new(),
-        begins,
+        at_begin: at_begin.collect(),
         lost: 0,
         slow: Vec::new(),
         parts: Vec::new(),
@@ -274,8 +276,8 @@ struct Conductor<'a> {
     warm_at: Option<Instant>,
     /// The changes of the load that no interval has reported yet.
     changes: Vec<LoadChange>,
-    /// The note about the begin, until an interval has reported it.
-    begins: Option<Note>,
+    /// The notes about the begin, until an interval has reported them.
+    at_begin: Vec<Note>,
     /// The number of agents that were lost.
     lost: usize,
     /// The slowest requests that no interval has reported yet.
@@ -361,7 +363,7 @@ impl Conductor<'_> {
         }
         let changes = std::mem::take(&mut self.changes);
         self.summary.changes.extend(&changes);
-        let mut notes: Vec<Note> = self.begins.take().into_iter().collect();
+        let mut notes = std::mem::take(&mut self.at_begin);
         notes.extend(self.lost_agents());
         notes.extend(self.joined_agents());
         notes.extend(self.commands.take_notes());

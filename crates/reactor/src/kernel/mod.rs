@@ -9,7 +9,7 @@ mod sys;
 mod time_slice;
 
 pub use socket::KernelSocket;
-pub use sys::monotonic_ns;
+pub use sys::{monotonic_ns, stamps_received};
 
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
 pub(crate) use sys::ask_no_library_for_hosts;

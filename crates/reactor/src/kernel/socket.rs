@@ -58,7 +58,11 @@ impl KernelSocket {
         options: &SocketOptions,
         deadline_ns: u64,
     ) -> io::Result<Self> {
+        let stamped = options.timestamps && matches!(to, Address::Ip(_)) && sys::stamps_received();
         let (inner, target) = open(to, options)?;
+        if stamped {
+            sys::stamp_received(inner.as_fd())?;
+        }
         let is_up = begin(&inner, &target)? || is_loopback(to) && begin(&inner, &target)?;
         let interest = match is_up {
             true => Interest::Receive,
@@ -74,7 +78,7 @@ impl KernelSocket {
             stretch: Stretch::default(),
             loop_: Rc::clone(&kernel.0),
             is_tcp: matches!(to, Address::Ip(_)),
-            stamped: options.timestamps && matches!(to, Address::Ip(_)),
+            stamped,
             sends: Cell::default(),
             taken: Cell::new(0),
             is_reset: Cell::new(false),
@@ -397,9 +401,6 @@ fn open(to: &Address, options: &SocketOptions) -> io::Result<(socket2::Socket, S
     let socket = socket2::Socket::new(target.domain(), Type::STREAM.nonblocking(), None)?;
     if matches!(to, Address::Ip(_)) {
         socket.set_tcp_nodelay(true)?;
-        if options.timestamps {
-            sys::stamp_received(socket.as_fd())?;
-        }
         if let Some(bytes) = options.buffer_bytes {
             socket.set_send_buffer_size(bytes as usize)?;
             socket.set_recv_buffer_size(bytes as usize)?;

@@ -3,10 +3,13 @@
 //! Those on the path of every request are made by number: glibc's functions of the same names are
 //! points at which a thread may be cancelled, which costs two atomic operations a call.
 
+use socket2::{Domain, Type};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
+
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -456,6 +459,17 @@ pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
 /// Requests a receive timestamp with every packet.
 pub(crate) fn stamp_received(fd: BorrowedFd<'_>) -> io::Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)
+}
+
+/// True if this kernel timestamps what TCP sockets receive: gVisor and emulators may not. Without
+/// timestamps, a read is the time of what it returns.
+pub fn stamps_received() -> bool {
+    static STAMPS: OnceLock<bool> = OnceLock::new();
+    *STAMPS.get_or_init(|| {
+        let socket = socket2::Socket::new(Domain::IPV4, Type::STREAM, None);
+        // A socket that can't be made is reported where one is needed.
+        socket.map_or(true, |socket| stamp_received(socket.as_fd()).is_ok())
+    })
 }
 
 /// Sets the number of received bytes from which on the socket counts as readable.

@@ -1,0 +1,51 @@
+//! The clock of the response times, on a kernel that timestamps nothing that arrives.
+
+use loadline_plan::{Clock, Plan};
+use loadline_record::Note;
+use std::borrow::Cow;
+
+/// The note on a run whose plan is of the kernel's clock, on a kernel without timestamps.
+const WITHOUT_STAMPS: &str = "This kernel does not timestamp what arrives (SO_TIMESTAMPNS): \
+                              response times end when they were read, as with --clock user";
+
+/// Returns a plan as it can be kept by a kernel that timestamps what arrives, or does not, and the
+/// note about what differs.
+pub(crate) fn kept_by_kernel(plan: &Plan, stamps: bool) -> (Cow<'_, Plan>, Option<Note>) {
+    let connection = &plan.connection;
+    let is_stamped = connection.clock == Clock::Kernel && connection.unix_socket.is_none();
+    if stamps || !is_stamped {
+        return (Cow::Borrowed(plan), None);
+    }
+    let mut plan = plan.clone();
+    plan.connection.clock = Clock::User;
+    plan.connection.kernel_timestamps = None;
+    (Cow::Owned(plan), Note::new(0, WITHOUT_STAMPS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use std::num::NonZeroU32;
+
+    #[test]
+    fn a_kernel_without_timestamps_makes_a_run_by_our_clock_and_says_so() {
+        let mut plan = samples::plan();
+        plan.connection.clock = Clock::Kernel;
+        plan.connection.kernel_timestamps = NonZeroU32::new(100);
+        let (kept, note) = kept_by_kernel(&plan, false);
+        let connection = &kept.connection;
+        assert_eq!(connection.clock, Clock::User);
+        assert_eq!(connection.kernel_timestamps, None);
+        assert!(note.is_some_and(|note| note.text.contains("SO_TIMESTAMPNS")));
+    }
+
+    #[test]
+    fn other_plans_are_kept_as_they_are() {
+        let mut plan = samples::plan();
+        plan.connection.clock = Clock::Kernel;
+        assert_eq!(kept_by_kernel(&plan, true), (Cow::Borrowed(&plan), None));
+        plan.connection.clock = Clock::User;
+        assert_eq!(kept_by_kernel(&plan, false), (Cow::Borrowed(&plan), None));
+    }
+}
