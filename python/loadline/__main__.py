@@ -4,6 +4,7 @@ The folder with our package `locust` comes first on the path of this process alo
 beside it is neither replaced nor mixed in.
 """
 
+import gc
 import importlib
 import os
 import sys
@@ -40,8 +41,12 @@ def run(module, refuse=_refuse):
     from loadline import native
 
     try:
+        # Nothing of what is imported is ever garbage: no collection looks at it.
+        gc.disable()
         imported = importlib.import_module(module)
         native.load()
+        gc.freeze()
+        gc.enable()
         imported.main()
     except native.MissingExtension as e:
         refuse(str(e))

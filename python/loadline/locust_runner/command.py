@@ -19,10 +19,9 @@ from locust.input_events import listen_to_keys
 from locust.log import greenlet_exception_logger
 from locust.main import create_environment
 from locust.user.inspectuser import print_task_ratio, print_task_ratio_json
-from locust.web import CannotServe
 
-from loadline.locust_web.access import is_loopback
-from loadline.locust_web.flask_app import MissingPackage
+from loadline.locust_web.errors import CannotServe, MissingPackage
+from loadline.locust_web.loopback import is_loopback
 
 from .outputs import Outputs
 from .telemetry import Telemetry, is_wanted

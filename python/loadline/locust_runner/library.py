@@ -9,7 +9,7 @@ import socket
 import gevent
 
 from loadline import native
-from loadline.locust_web.access import is_loopback
+from loadline.locust_web.loopback import is_loopback
 
 from locust.rpc.pipe import Pipe
 

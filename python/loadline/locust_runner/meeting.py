@@ -9,7 +9,7 @@ import os
 import socket
 
 from loadline import native
-from loadline.locust_web.access import is_loopback
+from loadline.locust_web.loopback import is_loopback
 
 from .agents import bus_of
 from .bus_server import BusServer, CannotServe, new_token

@@ -13,7 +13,7 @@ import tempfile
 import gevent
 
 from loadline import native
-from loadline.locust_web.access import is_loopback
+from loadline.locust_web.loopback import is_loopback
 
 from locust.argument_parser import (
     check_options,

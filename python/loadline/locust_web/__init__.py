@@ -7,6 +7,7 @@ time, and what a client can hold is bounded.
 - who may send requests: `access`; connections, bodies and times: `server`
 - an endpoint: `routes`; what `/swarm` does: `swarm`; the figures: `figures`
 - notes on tests: `notes`
+- what prevents a page: `errors`; who reaches an address: `loopback`
 - what the page knows when it is opened: `template`; the page itself: the folder `page`
 - Flask, where a locustfile asks for it: `flask_app`
 """

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import gevent
 
+from .loopback import is_loopback
 from .messages import Answer
 
 # The pause before a wrong token is refused: tokens can't be tried at speed.
@@ -28,17 +29,6 @@ _FOREIGN_ORIGIN = (
     "A page of another origin can't ask here: open the page of this server itself.\n"
 )
 _NO_TOKEN = "Open the address that loadline printed: it has the token.\n"
-
-
-def is_loopback(host):
-    """Whether only this machine reaches what listens at this address or name."""
-    if host == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 class Access:

@@ -3,6 +3,7 @@
 import importlib
 from functools import wraps
 
+from .errors import MissingPackage
 from .messages import Request
 from .routes import ROUTES
 from .template import FOLDER
@@ -12,10 +13,6 @@ _UNCONFIGURED = (
     "extending-locust.html#adding-authentication-to-the-web-ui for configuring authentication, or "
     "disable login by removing --web-login argument."
 )
-
-
-class MissingPackage(ImportError):
-    """What a locustfile asks for needs a package that is not installed."""
 
 
 def imported(package, what):

@@ -1,8 +1,6 @@
 """Requests to the web page, and its answers."""
 
-import email.policy
 import json
-from email.parser import BytesParser
 from http import HTTPStatus
 from urllib.parse import parse_qsl
 
@@ -75,6 +73,10 @@ class Request:
         return Form(parse_qsl(text, keep_blank_values=True))
 
     def _parts(self):
+        # Few clients send these, and email's parser is a tenth of a second of the start.
+        import email.policy
+        from email.parser import BytesParser
+
         head = f"Content-Type: {self._content_type}\r\n\r\n".encode("latin-1", "replace")
         whole = BytesParser(policy=email.policy.HTTP).parsebytes(head + self.body)
         for part in whole.iter_parts():

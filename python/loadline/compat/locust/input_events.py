@@ -3,7 +3,6 @@
 import atexit
 import logging
 import sys
-import webbrowser
 
 import gevent
 
@@ -41,6 +40,8 @@ def _follow_keys(descriptor, runner, url):
             return
         if key in "\r\n" and url:
             # A browser in the terminal would wait.
+            import webbrowser
+
             gevent.get_hub().threadpool.spawn(webbrowser.open_new_tab, url)
         press(key, runner)
 

@@ -9,6 +9,7 @@ import gevent
 
 from loadline.locust_web import flask_app, template
 from loadline.locust_web.access import Access
+from loadline.locust_web.errors import CannotServe
 from loadline.locust_web.messages import Request
 from loadline.locust_web.notes import Notes
 from loadline.locust_web.routes import Routes
@@ -26,10 +27,6 @@ HOST_IS_REQUIRED = False
 
 _LOOPBACK = "127.0.0.1"
 _EVERYWHERE = {"*": "0.0.0.0"}
-
-
-class CannotServe(Exception):
-    """The page can't be served; the text says what to do."""
 
 
 class WebUI:

@@ -1,0 +1,9 @@
+"""What prevents a page, apart from what serves it: most tests have no page, and load nothing of it."""
+
+
+class CannotServe(Exception):
+    """The page can't be served; the text says what to do."""
+
+
+class MissingPackage(ImportError):
+    """What a locustfile asks for needs a package that is not installed."""
