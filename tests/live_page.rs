@@ -696,13 +696,25 @@ fn with_a_certificate_the_page_is_served_by_tls_alone() {
     let said = loadline(&asked);
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(report["summary"]["statuses"]["200"], 5, "{}", said.stderr);
-    let mut plain = TcpStream::connect(page[8..].trim_end_matches('/')).unwrap();
-    plain
-        .write_all(b"GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .unwrap();
-    let mut answer = Vec::new();
-    let _ = plain.read_to_end(&mut answer);
-    assert!(!String::from_utf8_lossy(&answer).contains("HTTP/1.1"));
+    let place = page[8..].trim_end_matches('/');
+    for (method, host, status) in [
+        ("GET", place, "307"),
+        ("POST", place, "400"),
+        ("GET", "evil.example", "403"),
+    ] {
+        let head = format!("{method} / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let mut plain = TcpStream::connect(place).unwrap();
+        plain.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        plain.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{head}: {answer}"
+        );
+        let sentence = "This page is served over HTTPS: open https://";
+        assert_eq!(answer.contains(sentence), status != "403", "{answer}");
+        assert!(!answer.contains("elapsed_s"), "{answer}");
+    }
     running.interrupt();
 }
 
