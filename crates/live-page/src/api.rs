@@ -159,9 +159,11 @@ pub struct Figures {
     pub validity: String,
     /// The checks as they stand.
     pub checks: Vec<CheckSoFar>,
-    /// The agents that send the load, by name; empty if this machine sends it, or more than 64
-    /// agents do.
+    /// The agents that send the load, by name; empty if this machine sends it. Of more than 64 those
+    /// that are silent, and the first ones of the others; `agents` has all.
     pub agents: Vec<AgentSoFar>,
+    /// The number of all agents.
+    pub agents_total: u64,
     /// Percentiles of the response time of the whole run so far, in rising order: the 50th, the
     /// 90th, the 99th, and those that checks are on, if there are enough responses.
     pub percentiles: Vec<PercentileSoFar>,
@@ -227,8 +229,9 @@ pub struct AgentSoFar {
     pub is_silent: bool,
     /// Requests with a whole response.
     pub answered: u64,
-    /// Requests without one.
-    pub failed: u64,
+    /// Requests without one; null if that is not known: of more than 64 agents each is known by its
+    /// responses alone.
+    pub failed: Option<u64>,
     /// Responses per second.
     pub rate_per_s: f64,
     /// The median of the response time, in microseconds.

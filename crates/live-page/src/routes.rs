@@ -85,6 +85,7 @@ impl Routes {
             "/api/v1/span" => self.span(request.uri.query().unwrap_or_default()),
             "/api/v1/name" => self.name(request.uri.query().unwrap_or_default()),
             "/api/v1/slow" => self.slow(request.uri.query().unwrap_or_default()),
+            "/api/v1/agents" => Answer::new(StatusCode::OK, JSON, self.watched.agents()),
             "/api/v1/baseline" => self.baseline(),
             "/api/v1/openapi.json" => Answer::new(StatusCode::OK, JSON, openapi()),
             REPORT => self.report(),

@@ -415,6 +415,11 @@ impl Model {
         })
     }
 
+    /// Returns all agents of the current run, or of the last one, by name.
+    pub(crate) fn agents(&self) -> &[AgentSoFar] {
+        &self.agents
+    }
+
     /// Returns the slowest requests of a cell; `None` before a run has begun.
     pub(crate) fn slow(&self, cell: Cell) -> Option<SlowRows> {
         let header = self.parts.header.as_ref()?;
@@ -498,7 +503,8 @@ impl Model {
             standing.figures = figures(&run, &stretch.snapshot);
             let added = judged(&self.added, &run.judged.summary, false);
             standing.figures.checks.extend(added);
-            standing.figures.agents.clone_from(&self.agents);
+            standing.figures.agents = agents::listed(&self.agents);
+            standing.figures.agents_total = self.agents.len() as u64;
         }
         if stretch.snapshot.drain || self.steer.is_ending() {
             standing.phase = Phase::Ending;
@@ -565,6 +571,7 @@ impl Model {
         let added = judged(&self.added, &result.summary, true);
         standing.figures.checks.extend(added);
         standing.figures.agents = latest.agents;
+        standing.figures.agents_total = latest.agents_total;
         let ended = EndedRun {
             result: result.clone(),
             heat,

@@ -19,9 +19,10 @@ is_silent: boolean,
  */
 answered: number, 
 /**
- * Requests without one.
+ * Requests without one; null if that is not known: of more than 64 agents each is known by its
+ * responses alone.
  */
-failed: number, 
+failed: number | null, 
 /**
  * Responses per second.
  */
@@ -308,10 +309,14 @@ validity: string,
  */
 checks: Array<CheckSoFar>, 
 /**
- * The agents that send the load, by name; empty if this machine sends it, or more than 64
- * agents do.
+ * The agents that send the load, by name; empty if this machine sends it. Of more than 64 those
+ * that are silent, and the first ones of the others; `agents` has all.
  */
 agents: Array<AgentSoFar>, 
+/**
+ * The number of all agents.
+ */
+agents_total: number, 
 /**
  * Percentiles of the response time of the whole run so far, in rising order: the 50th, the
  * 90th, the 99th, and those that checks are on, if there are enough responses.
