@@ -109,6 +109,10 @@ pub struct Load {
     pub can_pause: bool,
     /// The units of the levels to which it can be changed; empty if it stays as planned.
     pub levels: Vec<LevelUnit>,
+    /// True if its users start and stop at a rate, which a change of their number may set.
+    pub spawns: bool,
+    /// The planned number of its users; null of an open load, and of several scenarios.
+    pub users: Option<u32>,
     /// The names of its scenarios, in the order of the plan; empty if there is only one.
     pub scenarios: Vec<String>,
 }
@@ -277,6 +281,11 @@ pub struct NewLevel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub users: Option<u32>,
+    /// The users that start or stop each second, where users are spawned; without it as many as
+    /// the test says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub spawn_rate: Option<f64>,
     /// The scenario whose number of users changes, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]

@@ -478,6 +478,8 @@ impl Model {
             scenarios: scenario_names(&header.plan),
             can_pause: means.pauses,
             levels: units(means.levels, &header.plan),
+            spawns: means.levels == Levels::Spawned,
+            users: planned_users(&header.plan),
             ..Load::default()
         };
         let page = run.page();
@@ -682,11 +684,17 @@ fn units(levels: Levels, plan: &Plan) -> Vec<LevelUnit> {
     let shape = &plan.load.shape;
     match levels {
         Levels::None => Vec::new(),
-        Levels::Users => vec![LevelUnit::Users],
+        Levels::Users | Levels::Spawned => vec![LevelUnit::Users],
         Levels::OfPlan if matches!(shape, Shape::Scenarios { .. }) => vec![LevelUnit::Percent],
         Levels::OfPlan if shape.is_open() => vec![LevelUnit::Percent, LevelUnit::Rate],
         Levels::OfPlan => vec![LevelUnit::Percent, LevelUnit::Users],
     }
+}
+
+/// Returns the planned number of users; `None` of an open load, and of several scenarios.
+fn planned_users(plan: &Plan) -> Option<u32> {
+    let has_users = matches!(plan.load.shape, Shape::Closed | Shape::Paced);
+    has_users.then_some(plan.load.users)
 }
 
 /// The last change of the load, in words.

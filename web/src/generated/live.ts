@@ -354,6 +354,14 @@ can_pause: boolean,
  */
 levels: Array<LevelUnit>, 
 /**
+ * True if its users start and stop at a rate, which a change of their number may set.
+ */
+spawns: boolean, 
+/**
+ * The planned number of its users; null of an open load, and of several scenarios.
+ */
+users: number | null, 
+/**
  * The names of its scenarios, in the order of the plan; empty if there is only one.
  */
 scenarios: Array<string>, };
@@ -414,6 +422,11 @@ rate?: number | string,
  * A number of users. For closed loads.
  */
 users?: number, 
+/**
+ * The users that start or stop each second, where users are spawned; without it as many as
+ * the test says.
+ */
+spawn_rate?: number, 
 /**
  * The scenario whose number of users changes, where there are several.
  */
