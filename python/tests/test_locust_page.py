@@ -237,7 +237,7 @@ def saved_changes(path):
     told = subprocess.run(
         [native_command(), "report", path, "--allow-invalid", "-o", "json"],
         capture_output=True, text=True, check=True)
-    return [change["level"] for change in json.loads(told.stdout)["summary"]["changes"]]
+    return [change["to"] for change in json.loads(told.stdout)["summary"]["changes"]]
 
 
 COUNTING = VISITORS.replace("class Visitor", """counted = set()
@@ -326,7 +326,7 @@ def test_a_shape_keeps_its_users_and_the_page_says_why(tmp_path):
     (VISITORS, {"classes": ["Other"]}, "Unknown User(s): Other"),
     (VISITORS, {"users": "many"}, "argument -u/--users: invalid int value: 'many'"),
     (VISITORS, {"checks": ["p99<soon"]}, "The check cannot be read"),
-    (VISITORS, {"host": None}, "no host"),
+    (VISITORS, {"host": None}, "no host is given: add -H"),
 ])
 def test_why_a_locustfile_does_not_start_is_on_the_page(tmp_path, locustfile, form, says):
     write(tmp_path, locustfile)

@@ -17,6 +17,7 @@ from locust.user import starts
 logger = logging.getLogger("locust.main")
 
 
+_NO_HOST = "no host is given: add -H, such as -H http://127.0.0.1:8080"
 # Names a file that does not exist yet: a link to the record, while the test lasts.
 RECORD = "LOADLINE_RECORD"
 
@@ -84,9 +85,12 @@ class SavedRun:
 
     def _recording_of_run(self):
         options = self._options
+        host = self._host()
+        if not host:
+            raise ValueError(_NO_HOST)
         return native.Recording(
             self.path,
-            self._host(),
+            host,
             options.num_users or 1,
             options.run_time,
             paced=self._paces(),
