@@ -163,8 +163,8 @@ pub struct Figures {
     pub validity: String,
     /// The checks as they stand.
     pub checks: Vec<CheckSoFar>,
-    /// The agents that send the load, by name; empty if this machine sends it. Of more than 64 those
-    /// that are silent, and the first ones of the others; `agents` has all.
+    /// The agents that send the load, by name; empty if this machine sends it. Of more than 64
+    /// those that are silent, and the first ones of the others; `agents` has all.
     pub agents: Vec<AgentSoFar>,
     /// The number of all agents.
     pub agents_total: u64,

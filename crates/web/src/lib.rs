@@ -13,7 +13,7 @@
 //!   anything;
 //! - beyond loopback a request needs a token or a password ([`Access`]).
 //!
-//! With a [`Certificate`] all of it is TLS; who asks in the clear is led there.
+//! With a [`Certificate`] all of it is TLS; requests in the clear are led there.
 //!
 //! What one client can hold is bounded: connections, bytes of a body, and the time in which it
 //! sends a request and takes a response.

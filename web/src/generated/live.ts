@@ -309,8 +309,8 @@ validity: string,
  */
 checks: Array<CheckSoFar>, 
 /**
- * The agents that send the load, by name; empty if this machine sends it. Of more than 64 those
- * that are silent, and the first ones of the others; `agents` has all.
+ * The agents that send the load, by name; empty if this machine sends it. Of more than 64
+ * those that are silent, and the first ones of the others; `agents` has all.
  */
 agents: Array<AgentSoFar>, 
 /**

@@ -1,6 +1,6 @@
-//! The number of users of a locustfile, which the process that has them changes when it is asked to.
+//! The number of users of a locustfile, which the process that has them changes on request.
 //!
-//! Both hold an end of a socket, that of the process is its stdin: a line of JSON asks, and one
+//! Both hold an end of a socket, that of the process is its stdin: a line of JSON requests, and one
 //! answers. `locust_runner/steering.py` is the other end.
 
 use loadline_plan::{Level, Shape};

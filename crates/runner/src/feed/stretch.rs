@@ -40,8 +40,8 @@ pub struct AgentRecord {
     pub agent: String,
     /// What it did in the stretch.
     pub snapshot: Snapshot,
-    /// True if other agents have joined its reports: then the record has the number of its responses
-    /// alone.
+    /// True if other agents have joined its reports: then the record has the number of its
+    /// responses alone.
     pub is_joined: bool,
 }
 
