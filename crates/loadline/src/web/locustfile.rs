@@ -75,12 +75,17 @@ fn hear(input: ChildStderr) -> JoinHandle<VecDeque<String>> {
     })
 }
 
-/// The sentence in the lines of a process that has ended early: the first error in the log, or else
-/// the last line.
+/// The sentence in the lines of a process that has ended early: the first error in the log, what
+/// is said of its options, or else the last line.
 fn refusal<'a>(lines: impl DoubleEndedIterator<Item = &'a str>) -> Option<String> {
     let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
     let logged = lines.iter().find_map(|line| logged_error(line));
-    let sentence = logged.or_else(|| lines.last().copied())?;
+    let of_options = lines.iter().position(|line| line.contains(": error: "));
+    let sentence = match (logged, of_options) {
+        (Some(logged), _) => logged.to_owned(),
+        (None, Some(begin)) => lines[begin..].join(" "),
+        (None, None) => (*lines.last()?).to_owned(),
+    };
     Some(sentence.trim().chars().take(LONGEST_SENTENCE).collect())
 }
 
@@ -101,8 +106,8 @@ mod tests {
     fn the_reason_of_an_early_end_is_the_first_error_or_the_last_line() {
         for (said, sentence) in [
             (
-                "usage: locust\nlocust: error: no such option\n\n",
-                "locust: error: no such option",
+                "usage: locust\nlocust: error: no such option\nDid you mean it?\n\n",
+                "locust: error: no such option Did you mean it?",
             ),
             (
                 "[2026-11-25 01:29:23,628] a/INFO/locust.main: Starting\n\
