@@ -42,7 +42,7 @@ export function Agents({ figures }: { figures: Figures }) {
       {total > listed.length && (
         <p class="hint">
           {all === null
-            ? `${count(listed.length)} of ${count(total)} agents are shown, with all that say nothing.`
+            ? `${count(listed.length)} of ${count(total)} agents are shown, all silent ones too.`
             : `All ${count(total)} agents, looked at every 5 s.`}{" "}
           Of so many, each one's responses alone are known.{" "}
           <button type="button" class="quiet" onClick={() => setWhole(!isWhole)}>

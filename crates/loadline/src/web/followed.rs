@@ -34,12 +34,12 @@ pub(crate) struct Maker {
     lever: Option<Arc<Lever>>,
     is_ending: Arc<AtomicBool>,
     has_ended: Arc<AtomicBool>,
-    told: Arc<Mutex<Told>>,
+    additions: Arc<Mutex<Additions>>,
 }
 
 /// The notes on a run, and the changes of its load.
 #[derive(Debug, Default)]
-struct Told {
+struct Additions {
     notes: Vec<Note>,
     changes: Vec<LoadChange>,
     /// The number of notes that the page shows, and that of changes.
@@ -55,7 +55,7 @@ impl Maker {
             lever: lever.map(Arc::new),
             is_ending: Arc::default(),
             has_ended: Arc::default(),
-            told: Arc::default(),
+            additions: Arc::default(),
         }
     }
 
@@ -84,24 +84,26 @@ impl Maker {
 
     /// Returns the notes and the changes that were not returned before.
     fn news(&self) -> (Vec<Note>, Vec<LoadChange>) {
-        let mut told = self.told();
-        let (notes, changes) = told.shown;
-        told.shown = (told.notes.len(), told.changes.len());
+        let mut additions = self.additions();
+        let (notes, changes) = additions.shown;
+        additions.shown = (additions.notes.len(), additions.changes.len());
         (
-            told.notes[notes..].to_vec(),
-            told.changes[changes..].to_vec(),
+            additions.notes[notes..].to_vec(),
+            additions.changes[changes..].to_vec(),
         )
     }
 
     /// Returns all notes and changes, and takes no more.
     fn end_news(&self) -> (Vec<Note>, Vec<LoadChange>) {
-        let mut told = self.told();
-        told.are_closed = true;
-        (told.notes.clone(), told.changes.clone())
+        let mut additions = self.additions();
+        additions.are_closed = true;
+        (additions.notes.clone(), additions.changes.clone())
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn additions(&self) -> MutexGuard<'_, Additions> {
+        self.additions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the process has ended, but not for long.
@@ -149,19 +151,19 @@ impl Steer for Maker {
     fn spawn(&self, users: u32, rate_per_s: Option<f64>) -> Result<Spawning, SteerProblem> {
         let lever = self.lever.as_ref().ok_or(SteerProblem::OnlyEnded)?;
         let spawning = lever.spawn(users, rate_per_s)?;
-        self.told().changes.push(spawning.change);
+        self.additions().changes.push(spawning.change);
         Ok(spawning)
     }
 
     fn note(&self, note: Note) -> Result<(), NoteProblem> {
-        let mut told = self.told();
-        if told.are_closed {
+        let mut additions = self.additions();
+        if additions.are_closed {
             return Err(NoteProblem::NoRun);
         }
-        if told.notes.len() >= MOST_NOTES {
+        if additions.notes.len() >= MOST_NOTES {
             return Err(NoteProblem::TooMany);
         }
-        told.notes.push(note);
+        additions.notes.push(note);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The longest time for an answer: a task that computes lets its process do nothing else.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One end of the socket.
 #[derive(Debug)]
@@ -58,8 +58,8 @@ impl Lever {
     /// If the system gives no socket.
     pub(crate) fn new() -> io::Result<(Lever, OwnedFd)> {
         let (ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(PATIENCE))?;
-        ours.set_write_timeout(Some(PATIENCE))?;
+        ours.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        ours.set_write_timeout(Some(ANSWER_TIMEOUT))?;
         let end = End {
             stream: BufReader::new(ours),
             number: 0,
