@@ -27,6 +27,8 @@ mod networks;
 mod odd;
 /// Faults of a run, again and again.
 mod often;
+/// Agents on the live page of a run.
+mod on_page;
 /// Messages of agents and coordinators, heard by a client of the bus.
 mod overheard;
 /// Series of exporters with the figures of one agent each.

@@ -21,15 +21,15 @@ use std::thread;
 use std::time::Duration;
 
 /// A run with a live page.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     stderr: BufReader<ChildStderr>,
     /// The address that it printed.
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Running {
-    fn begin(words: &[&str]) -> Running {
+    pub(crate) fn begin(words: &[&str]) -> Running {
         let words = [&["--no-progress", "--allow-invalid"], words].concat();
         Running::of(command(&words), "The live page is at ")
     }
@@ -68,7 +68,7 @@ impl Running {
     }
 
     /// Sends a request; returns the status and the body of the answer.
-    fn ask(&self, method: &str, path: &str, fields: &str, body: &str) -> (u16, String) {
+    pub(crate) fn ask(&self, method: &str, path: &str, fields: &str, body: &str) -> (u16, String) {
         let mut stream = self.connect();
         let length = body.len();
         let head = format!(
@@ -87,14 +87,14 @@ impl Running {
         (status.unwrap_or(0), body.to_owned())
     }
 
-    fn state(&self) -> Value {
+    pub(crate) fn state(&self) -> Value {
         let (status, body) = self.ask("GET", "/api/v1/state", "", "");
         assert_eq!(status, 200, "{body}");
         serde_json::from_str(&body).unwrap()
     }
 
     /// Waits until this holds of the state; a test that hangs is ended by whoever runs it.
-    fn await_that(&self, holds: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn await_that(&self, holds: impl Fn(&Value) -> bool) -> Value {
         loop {
             let state = self.state();
             if holds(&state) {
@@ -104,7 +104,7 @@ impl Running {
         }
     }
 
-    fn command(&self, name: &str, body: &str) -> Value {
+    pub(crate) fn command(&self, name: &str, body: &str) -> Value {
         let (status, answer) = self.ask("POST", &format!("/api/v1/{name}"), "", body);
         assert_eq!(status, 200, "{name}: {answer}");
         serde_json::from_str(&answer).unwrap()
@@ -134,7 +134,7 @@ impl Running {
     }
 
     /// Ends the process as Ctrl-C does.
-    fn interrupt(self) -> (Option<i32>, String) {
+    pub(crate) fn interrupt(self) -> (Option<i32>, String) {
         let process = Pid::from_child(&self.child);
         kill_process(process, Signal::INT).unwrap();
         self.end()
@@ -696,13 +696,25 @@ fn with_a_certificate_the_page_is_served_by_tls_alone() {
     let said = loadline(&asked);
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(report["summary"]["statuses"]["200"], 5, "{}", said.stderr);
-    let mut plain = TcpStream::connect(page[8..].trim_end_matches('/')).unwrap();
-    plain
-        .write_all(b"GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .unwrap();
-    let mut answer = Vec::new();
-    let _ = plain.read_to_end(&mut answer);
-    assert!(!String::from_utf8_lossy(&answer).contains("HTTP/1.1"));
+    let place = page[8..].trim_end_matches('/');
+    for (method, host, status) in [
+        ("GET", place, "307"),
+        ("POST", place, "400"),
+        ("GET", "evil.example", "403"),
+    ] {
+        let head = format!("{method} / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let mut plain = TcpStream::connect(place).unwrap();
+        plain.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        plain.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{head}: {answer}"
+        );
+        let sentence = "This page is served over HTTPS: open https://";
+        assert_eq!(answer.contains(sentence), status != "403", "{answer}");
+        assert!(!answer.contains("elapsed_s"), "{answer}");
+    }
     running.interrupt();
 }
 

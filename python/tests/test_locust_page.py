@@ -100,7 +100,7 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
         page = open_page(process, "The live page is at")
         state = page.await_that(lambda state: state["figures"]["answered"] > 10)
         assert state["phase"] == "running"
-        assert (state["load"]["can_pause"], state["load"]["levels"]) == (False, [])
+        assert (state["load"]["can_pause"], state["load"]["levels"]) == (False, ["users"])
         assert any("front was visited" in line for line in state["log"]), state["log"]
         assert "front is printed 7" in state["log"]
         assert page.ask("api/v1/pause", {})[0] == 422
@@ -222,13 +222,132 @@ def test_options_that_a_locustfile_adds_are_given_on_the_page(tmp_path):
         for name in ("html=a.html", "csv=a", "htm=a.html", "config=a"):
             assert page.ask("api/v1/start", {**new, "options": [name]})[0] == 200
             state = page.await_that(lambda state: state["can_start"])
-            assert "Locust ended with" in state["problem"]
+            told = name.partition("=")[0]
+            assert "error:" in state["problem"] and told in state["problem"], state["problem"]
         options = ["basket=a b", "fast"]
         assert page.ask("api/v1/start", {**new, "options": options})[0] == 200
         state = page.await_that(lambda state: state["can_start"])
         assert state["problem"] is None
         assert "basket a b True" in state["log"], state["log"]
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".py", ".run"]
+
+
+def saved_changes(path):
+    """The changes of the load in a saved run, without their instants."""
+    told = subprocess.run(
+        [native_command(), "report", path, "--allow-invalid", "-o", "json"],
+        capture_output=True, text=True, check=True)
+    return [change["to"] for change in json.loads(told.stdout)["summary"]["changes"]]
+
+
+COUNTING = """
+    from locust import FastHttpUser, constant, task
+
+    counted = set()
+
+    class Visitor(FastHttpUser):
+        wait_time = constant(0.02)
+
+        @task
+        def front(self):
+            self.client.get("/")
+
+        def on_start(self):
+            counted.add(self)
+            print("users", len(counted))
+
+        def on_stop(self):
+            counted.discard(self)
+            print("users", len(counted))
+"""
+
+
+@pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
+def test_the_number_of_users_is_changed_from_the_page(tmp_path, processes):
+    write(tmp_path, COUNTING)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "4", "-r", "4", "-t", "1h", "-H",
+             server.url, "--only-summary", "--out", "loadline=a.run", *processes],
+            tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        state = page.await_that(lambda state: state["figures"]["answered"] > 10)
+        load = state["load"]
+        assert (load["levels"], load["spawns"], load["users"]) == (["users"], True, 4)
+        for body, status in (
+                ({"percent": 50}, 422), ({"users": 1, "spawn_rate": 0}, 422), ({"rate": 5}, 422),
+                ({"spawn_rate": 5}, 400), ({"users": 10 ** 9}, 422), ({"users": -1}, 400)):
+            assert page.ask("api/v1/level", body)[0] == status, body
+        status, told = page.ask("api/v1/level", {"users": 8, "spawn_rate": 2})
+        assert (status, told["message"]) == (200, "The load goes to 8 users, 2 each second.")
+        begun = told["from_s"]
+        state = page.await_that(lambda state: state["load"]["level"] == "8 users")
+        [change] = [row for row in state["page"]["notes"] if row["text"].startswith("Load")]
+        assert change["text"] == "Load changed to 8 users"
+        # The first two start at once, the last two a second later.
+        assert 0.9 < begun - change["at_s"] < 1.1
+        if not processes:
+            page.await_that(lambda state: "users 8" in state["log"])
+        assert page.ask("api/v1/level", {"users": 2})[1]["message"].endswith("2 each second.")
+        page.await_that(lambda state: state["load"]["level"] == "2 users")
+        if not processes:
+            page.await_that(lambda state: "users 2" in state["log"][-3:])
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.stdout.read()
+        process.wait(SECONDS)
+    assert saved_changes(tmp_path / "a.run") == [{"users": 8}, {"users": 2}]
+
+
+@pytest.mark.parametrize("change, rate, seconds", [
+    (0, 5, 0), (1, 5, 0), (4, 2, 1), (10, 10, 0), (3, 0.5, 4), (10, 2.5, 3.2),
+])
+def test_the_time_that_a_change_takes_is_that_of_the_dispatcher(change, rate, seconds):
+    from loadline.locust_runner.steering import seconds_to_reach
+
+    assert seconds_to_reach(change, rate) == pytest.approx(seconds)
+
+
+SHAPED = VISITORS + """
+    from locust import LoadTestShape
+
+    class Steps(LoadTestShape):
+        def tick(self):
+            return 2, 2
+"""
+
+
+def test_a_shape_keeps_its_users_and_the_page_says_why(tmp_path):
+    write(tmp_path, SHAPED)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-H", server.url, "--only-summary"],
+            tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        page.await_that(lambda state: state["figures"]["answered"] > 10)
+        status, told = page.ask("api/v1/level", {"users": 5})
+        assert (status, told["message"]) == (
+            422, "The load stays as it is: its users are set by a class of shapes.")
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.wait(SECONDS)
+
+
+@pytest.mark.parametrize("locustfile, form, says", [
+    (VISITORS + "    this is no Python", {}, "Could not load the locustfile"),
+    (VISITORS + "    import missing_package", {}, "No module named 'missing_package'"),
+    ("import locust\n", {}, "No User class found!"),
+    (VISITORS, {"classes": ["Other"]}, "Unknown User(s): Other"),
+    (VISITORS, {"users": "many"}, "argument -u/--users: invalid int value: 'many'"),
+    (VISITORS, {"checks": ["p99<soon"]}, "The check cannot be read"),
+    (VISITORS, {"host": None}, "no host is given: add -H"),
+])
+def test_why_a_locustfile_does_not_start_is_on_the_page(tmp_path, locustfile, form, says):
+    write(tmp_path, locustfile)
+    new = {"target": next(tmp_path.glob("*.py")).name, "duration": "2s",
+           "host": "http://127.0.0.1:1", **form}
+    with running(["web", "--listen", "127.0.0.1:0"], tmp_path) as process:
+        page = open_page(process, "Start runs at")
+        assert page.ask("api/v1/start", new)[0] == 200
+        state = page.await_that(lambda state: state["can_start"])
+        assert says.lower() in (state["problem"] or "").lower(), state["problem"]
+        assert state["phase"] == "idle"
 
 
 @pytest.mark.parametrize("processes", [[], ["--processes", "2"]])

@@ -147,6 +147,14 @@ fn what_agents_join_of_few_others_is_exactly_what_all_of_them_sent() {
             .collect();
         assert_eq!(each.len(), AGENTS as usize, "{each:?}");
         assert_eq!(each.iter().sum::<u64>(), 600, "{each:?}");
+        // The run's own record says how many responses each of them has had.
+        let workers = processes.agents_in_groups();
+        let of_agents: Vec<u64> = workers
+            .iter()
+            .map(|(_, own)| all.workers.range(own.clone()))
+            .map(|own| own.map(|(_, times)| times.answered).sum())
+            .collect();
+        assert_eq!(of_agents, each);
         drop(processes);
         bus.await_free(AGENTS as usize);
     }

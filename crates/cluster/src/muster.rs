@@ -184,6 +184,11 @@ impl<'a> Muster<'a> {
         Begun { run, inlet, course }
     }
 
+    /// Returns the workers of each part.
+    pub(crate) fn shares(&self) -> &[Range<u32>] {
+        &self.shares
+    }
+
     /// Returns the workers of each member of the run: of a group, or of a part without one.
     fn members(&self) -> Vec<Range<u32>> {
         match self.groups.is_empty() {

@@ -13,6 +13,7 @@ use crate::message::Before;
 use loadline_engine::{CHANGE_LEAD_NS, Change, Inlet, TakeOver, TallyCodec};
 use loadline_plan::Plan;
 use loadline_reactor::monotonic_ns;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,8 @@ pub struct Newcomer {
     pub part: u32,
     /// Its name.
     pub agent: String,
+    /// Its workers.
+    pub workers: Range<u32>,
     /// The instant from which it has a share of the load: nanoseconds from the run's zero.
     pub from_ns: u64,
 }
@@ -180,6 +183,7 @@ impl Newcomers {
             let _ = self.tell.send(Newcomer {
                 part: index,
                 agent: agent.clone(),
+                workers: links[index as usize].workers(),
                 from_ns,
             });
         }

@@ -13,6 +13,7 @@ use loadline_engine::{Detail, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::{AgentBegin, Distribution};
 use std::io;
+use std::ops::Range;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,8 @@ pub struct Processes {
     /// The run, with the merged reports of all processes.
     pub run: Run,
     agents: Vec<String>,
+    /// The workers of each.
+    workers: Vec<Range<u32>>,
     /// The numbers of the parts that these agents have: one that can't begin leaves a gap.
     parts: Vec<u32>,
     groups: Vec<Arc<Group>>,
@@ -106,6 +109,7 @@ impl Processes {
             Newcomers::new(enlistment, recruiter, Arc::clone(&is_over), tell)
         });
         let (groups, beginnings) = (muster.groups().to_vec(), muster.beginnings());
+        let workers = muster.shares().to_vec();
         let handover = muster.handover();
         let supervision = muster.supervision(begun.inlet, newcomers);
         let over = Arc::clone(&is_over);
@@ -119,6 +123,7 @@ impl Processes {
             run,
             parts: (0..agents.len() as u32).collect(),
             agents,
+            workers,
             groups,
             begin_error_ns: begin_error_ns.unwrap_or(0),
             beginnings,
@@ -139,6 +144,16 @@ impl Processes {
     pub fn agent_of(&self, part: usize) -> Option<&str> {
         let at = self.parts.iter().position(|own| *own as usize == part)?;
         self.agents.get(at).map(String::as_str)
+    }
+
+    /// Returns the agents whose reports others join, with the workers of each, and those that have
+    /// joined such a run; none if each of them reports to this process.
+    pub fn agents_in_groups(&self) -> Vec<(String, Range<u32>)> {
+        if self.groups.is_empty() {
+            return Vec::new();
+        }
+        let workers = self.workers.iter().cloned();
+        self.agents.iter().cloned().zip(workers).collect()
     }
 
     /// Returns the response times of each part, in their order. Of parts whose reports others have
@@ -189,6 +204,8 @@ impl Processes {
             .extend(joined.iter().map(|newcomer| newcomer.part));
         self.agents
             .extend(joined.iter().map(|newcomer| newcomer.agent.clone()));
+        self.workers
+            .extend(joined.iter().map(|newcomer| newcomer.workers.clone()));
         joined
     }
 }

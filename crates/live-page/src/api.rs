@@ -109,6 +109,10 @@ pub struct Load {
     pub can_pause: bool,
     /// The units of the levels to which it can be changed; empty if it stays as planned.
     pub levels: Vec<LevelUnit>,
+    /// True if its users start and stop at a rate, which a change of their number may set.
+    pub spawns: bool,
+    /// The planned number of its users; null of an open load, and of several scenarios.
+    pub users: Option<u32>,
     /// The names of its scenarios, in the order of the plan; empty if there is only one.
     pub scenarios: Vec<String>,
 }
@@ -159,9 +163,11 @@ pub struct Figures {
     pub validity: String,
     /// The checks as they stand.
     pub checks: Vec<CheckSoFar>,
-    /// The agents that send the load, by name; empty if this machine sends it, or more than 64
-    /// agents do.
+    /// The agents that send the load, by name; empty if this machine sends it. Of more than 64
+    /// those that are silent, and the first ones of the others; `agents` has all.
     pub agents: Vec<AgentSoFar>,
+    /// The number of all agents.
+    pub agents_total: u64,
     /// Percentiles of the response time of the whole run so far, in rising order: the 50th, the
     /// 90th, the 99th, and those that checks are on, if there are enough responses.
     pub percentiles: Vec<PercentileSoFar>,
@@ -227,8 +233,9 @@ pub struct AgentSoFar {
     pub is_silent: bool,
     /// Requests with a whole response.
     pub answered: u64,
-    /// Requests without one.
-    pub failed: u64,
+    /// Requests without one; null if that is not known: of more than 64 agents each is known by its
+    /// responses alone.
+    pub failed: Option<u64>,
     /// Responses per second.
     pub rate_per_s: f64,
     /// The median of the response time, in microseconds.
@@ -274,6 +281,11 @@ pub struct NewLevel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub users: Option<u32>,
+    /// The users that start or stop each second, where users are spawned; without it as many as
+    /// the test says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub spawn_rate: Option<f64>,
     /// The scenario whose number of users changes, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]

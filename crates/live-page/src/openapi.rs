@@ -1,8 +1,8 @@
 //! The description of the API, made of the types that it sends and takes.
 
 use crate::api::{
-    Compared, Composed, EarlierRun, Event, NameCourse, NewBaseline, NewCheck, NewEnd, NewLevel,
-    NewNote, NewRun, Offer, Problem, SlowRows, Span, State, Steered,
+    AgentSoFar, Compared, Composed, EarlierRun, Event, NameCourse, NewBaseline, NewCheck, NewEnd,
+    NewLevel, NewNote, NewRun, Offer, Problem, SlowRows, Span, State, Steered,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -32,6 +32,8 @@ pub fn openapi() -> String {
     let unknown = answer("Nothing is known of that.", "application/json", unknown);
     let unreadable = of::<Problem>(&mut types);
     let unreadable = answer("A number is missing.", "application/json", unreadable);
+    let agents = json!({ "type": "array", "items": of::<AgentSoFar>(&mut types) });
+    let agents = answer("The agents, by name.", "application/json", agents);
     let second = |name: &str| {
         json!({
             "name": name,
@@ -87,6 +89,10 @@ pub fn openapi() -> String {
             "summary": "The slowest requests of a part of the run, with what took their time.",
             "parameters": [second("from_s"), second("to_s"), time("from_us"), time("to_us")],
             "responses": { "200": slow, "400": unreadable, "409": unknown },
+        } },
+        "/api/v1/agents": { "get": {
+            "summary": "All agents of the run; `state` and events list at most 64.",
+            "responses": { "200": agents },
         } },
         "/api/v1/pause": command("Pauses the load. Requests in flight finish.", &mut types),
         "/api/v1/resume": command("Ends a pause.", &mut types),

@@ -13,7 +13,7 @@ use crate::watch::Watched;
 use loadline_plan::{Check, Level, Rate};
 use loadline_record::{LoadChange, Note};
 use loadline_report::level_text;
-use loadline_runner::{ChangeProblem, Changed, Command, NoteProblem, Phase, SteerProblem};
+use loadline_runner::{ChangeProblem, Changed, Command, Levels, NoteProblem, Phase, SteerProblem};
 use loadline_web::header::{ALLOW, CONTENT_DISPOSITION, HeaderName, HeaderValue};
 use loadline_web::{Answer, Broadcast, Method, Refusal, Request, Service, StatusCode};
 use serde::Serialize;
@@ -85,6 +85,7 @@ impl Routes {
             "/api/v1/span" => self.span(request.uri.query().unwrap_or_default()),
             "/api/v1/name" => self.name(request.uri.query().unwrap_or_default()),
             "/api/v1/slow" => self.slow(request.uri.query().unwrap_or_default()),
+            "/api/v1/agents" => Answer::new(StatusCode::OK, JSON, self.watched.agents()),
             "/api/v1/baseline" => self.baseline(),
             "/api/v1/openapi.json" => Answer::new(StatusCode::OK, JSON, openapi()),
             REPORT => self.report(),
@@ -318,12 +319,37 @@ impl Routes {
                  {{\"users\": 20}}."
             ))
         })?;
+        let spawns = self.watched.steer().means().levels == Levels::Spawned;
+        if new.spawn_rate.is_some() && !(spawns && new.users.is_some()) {
+            return Err(unreadable(
+                "A spawn rate is one of users who are spawned, those of a locustfile: send it \
+                 with `users`."
+                    .to_owned(),
+            ));
+        }
         if let Some(name) = &new.scenario {
             return self.users_of(name, new.users);
+        }
+        if let (true, Some(users)) = (spawns, new.users) {
+            return self.spawn(users, new.spawn_rate);
         }
         let level = level_of(&new).map_err(unreadable)?;
         let words = format!("The load is {}.", level_text(level));
         steered(self.watched.steer().change(level), &words)
+    }
+
+    fn spawn(&self, users: u32, rate_per_s: Option<f64>) -> Done {
+        match self.watched.steer().spawn(users, rate_per_s) {
+            Ok(spawning) => Ok(Steered {
+                message: format!(
+                    "The load goes to {}, {} each second.",
+                    level_text(spawning.change.level),
+                    spawning.rate_per_s
+                ),
+                from_s: Some(spawning.reached_s),
+            }),
+            Err(problem) => Err(refused(&problem)),
+        }
     }
 
     fn note(&self, body: &[u8]) -> Done {

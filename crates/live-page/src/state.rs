@@ -415,6 +415,11 @@ impl Model {
         })
     }
 
+    /// Returns all agents of the current run, or of the last one, by name.
+    pub(crate) fn agents(&self) -> &[AgentSoFar] {
+        &self.agents
+    }
+
     /// Returns the slowest requests of a cell; `None` before a run has begun.
     pub(crate) fn slow(&self, cell: Cell) -> Option<SlowRows> {
         let header = self.parts.header.as_ref()?;
@@ -473,6 +478,8 @@ impl Model {
             scenarios: scenario_names(&header.plan),
             can_pause: means.pauses,
             levels: units(means.levels, &header.plan),
+            spawns: means.levels == Levels::Spawned,
+            users: planned_users(&header.plan),
             ..Load::default()
         };
         let page = run.page();
@@ -498,7 +505,8 @@ impl Model {
             standing.figures = figures(&run, &stretch.snapshot);
             let added = judged(&self.added, &run.judged.summary, false);
             standing.figures.checks.extend(added);
-            standing.figures.agents.clone_from(&self.agents);
+            standing.figures.agents = agents::listed(&self.agents);
+            standing.figures.agents_total = self.agents.len() as u64;
         }
         if stretch.snapshot.drain || self.steer.is_ending() {
             standing.phase = Phase::Ending;
@@ -565,6 +573,7 @@ impl Model {
         let added = judged(&self.added, &result.summary, true);
         standing.figures.checks.extend(added);
         standing.figures.agents = latest.agents;
+        standing.figures.agents_total = latest.agents_total;
         let ended = EndedRun {
             result: result.clone(),
             heat,
@@ -675,11 +684,17 @@ fn units(levels: Levels, plan: &Plan) -> Vec<LevelUnit> {
     let shape = &plan.load.shape;
     match levels {
         Levels::None => Vec::new(),
-        Levels::Users => vec![LevelUnit::Users],
+        Levels::Users | Levels::Spawned => vec![LevelUnit::Users],
         Levels::OfPlan if matches!(shape, Shape::Scenarios { .. }) => vec![LevelUnit::Percent],
         Levels::OfPlan if shape.is_open() => vec![LevelUnit::Percent, LevelUnit::Rate],
         Levels::OfPlan => vec![LevelUnit::Percent, LevelUnit::Users],
     }
+}
+
+/// Returns the planned number of users; `None` of an open load, and of several scenarios.
+fn planned_users(plan: &Plan) -> Option<u32> {
+    let has_users = matches!(plan.load.shape, Shape::Closed | Shape::Paced);
+    has_users.then_some(plan.load.users)
 }
 
 /// The last change of the load, in words.

@@ -110,6 +110,11 @@ impl Watched {
         locked(&self.shared).model.slow(cell)
     }
 
+    /// Returns all agents of the run, as JSON.
+    pub(crate) fn agents(&self) -> String {
+        written(&locked(&self.shared).model.agents())
+    }
+
     /// Returns what steers the current run.
     pub(crate) fn steer(&self) -> Arc<dyn Steer> {
         locked(&self.shared).model.steer()

@@ -2,6 +2,8 @@
 
 pub(crate) mod earlier;
 pub(crate) mod followed;
+pub(crate) mod lever;
+pub(crate) mod locustfile;
 pub(crate) mod starter;
 pub(crate) mod words;
 

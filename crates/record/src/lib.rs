@@ -124,8 +124,8 @@ pub use odd_agent::OddAgent;
 pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
     Annotations, FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, MOST_RUN_BYTES, Role, RoleKind,
-    RunFile, RunWriter, SavedOutcome, Searched, append_declared, append_notes, append_search,
-    run_element, run_element_within,
+    RunFile, RunWriter, SavedOutcome, Searched, append_changes, append_declared, append_notes,
+    append_search, run_element, run_element_within,
 };
 pub use slow_request::SlowRequest;
 pub use snapshot::{Counts, Failures, Snapshot, Times};

@@ -35,4 +35,4 @@ pub use role::{Role, RoleKind};
 pub use search::{SavedOutcome, Searched};
 pub use thinner::{MOST_RUN_BYTES, run_element_within};
 pub use within_report::run_element;
-pub use writer::{RunWriter, append_declared, append_notes, append_search};
+pub use writer::{RunWriter, append_changes, append_declared, append_notes, append_search};

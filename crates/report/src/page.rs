@@ -7,6 +7,7 @@ mod against;
 mod by_name;
 mod facts;
 mod headlines;
+mod merged;
 mod notes;
 mod resources;
 mod series;
@@ -74,6 +75,7 @@ pub fn name_plots(summary: &Summary, name: &str) -> Option<RunPlots> {
     Some(RunPlots::new(RunNumbers {
         timeline,
         marks: notes::marks(summary),
+        notes: merged::of_names(summary).into_iter().collect(),
         ..RunNumbers::default()
     }))
 }
@@ -154,6 +156,7 @@ fn over_time(
             .collect(),
         names: timeline::of_names(summary, MOST_MOMENTS),
         marks: notes::marks(summary),
+        notes: merged::notes(summary, MOST_MOMENTS),
     }
 }
 

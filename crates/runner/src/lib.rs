@@ -83,7 +83,7 @@ pub use saved_run::{Judge, SavedRun};
 pub use script_job::{SCRIPT_TOOL, script_launches};
 pub use series::{Common, Planned, SeriesResult, conduct_series, has_measured, repeats};
 pub use source::Source;
-pub use steer::{Changed, Levels, Means, OnlyEnds, Steer, SteerProblem};
+pub use steer::{Changed, Levels, Means, OnlyEnds, Spawning, Steer, SteerProblem};
 pub use steering::{ChangeProblem, Step};
 pub use watching::{Watch, WatchError, Watching};
 pub use workload::{

@@ -97,7 +97,8 @@ pub struct Wants {
     /// True for evidence of what went wrong: the slowest requests of each interval in the
     /// [`News`], and the bodies of error responses in its record.
     pub evidence: bool,
-    /// True for the record of each agent in the [`News`], where the run is on up to 64 agents.
+    /// True for the record of each agent in the [`News`]. Of more than 64 agents it has the number
+    /// of responses alone.
     pub agents: bool,
     /// True for [`News`]. Nothing is copied for them while no observer wants them.
     pub news: bool,

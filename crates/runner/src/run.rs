@@ -376,7 +376,7 @@ impl Conductor<'_> {
             summary: &self.summary,
         };
         self.observers.tell(|observer| observer.interval(&interval));
-        let agents = self.records_of_agents();
+        let agents = self.records_of_agents(&snapshot);
         if let Some(newsroom) = &mut self.newsroom {
             let happened = Happened {
                 changes,
@@ -397,9 +397,13 @@ impl Conductor<'_> {
         }
     }
 
-    /// Returns the records of the agents in the interval that is reported, if they are wanted.
-    fn records_of_agents(&mut self) -> Vec<AgentRecord> {
-        let mut all = Vec::new();
+    /// Returns the records of the agents in the interval that is reported, if they are wanted. Of
+    /// agents whose reports others join it is only what the run's own record has of each worker.
+    fn records_of_agents(&mut self, whole: &Snapshot) -> Vec<AgentRecord> {
+        if self.newsroom.is_none() {
+            return Vec::new();
+        }
+        let mut all = AgentRecord::joined(whole, self.source.agents_in_groups());
         for PartRecord { part, mut snapshot } in std::mem::take(&mut self.parts) {
             self.mask(&mut snapshot);
             let agent = self.source.agent_of(part).unwrap_or_default();

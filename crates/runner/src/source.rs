@@ -6,6 +6,7 @@ use loadline_engine::{Event, Run, WorkerFailure};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
 use loadline_record::{AgentBegin, Distribution};
+use std::ops::Range;
 use std::time::Duration;
 
 /// A run in progress.
@@ -38,6 +39,12 @@ pub trait Source {
     /// Returns the name of the agent that has the part of this number, if it is an agent's.
     fn agent_of(&self, _part: usize) -> Option<&str> {
         None
+    }
+
+    /// Returns the agents whose reports others join, with the workers of each; none if each of them
+    /// reports to this process.
+    fn agents_in_groups(&self) -> Vec<(String, Range<u32>)> {
+        Vec::new()
     }
 
     /// Returns the most by which one of these agents begins before or after that, in nanoseconds.
@@ -144,6 +151,10 @@ impl Source for Processes {
 
     fn agent_of(&self, part: usize) -> Option<&str> {
         Processes::agent_of(self, part)
+    }
+
+    fn agents_in_groups(&self) -> Vec<(String, Range<u32>)> {
+        Processes::agents_in_groups(self)
     }
 
     fn begin_error_ns(&self) -> u64 {

@@ -45,6 +45,15 @@ pub trait Steer: Send + Sync {
         Err(SteerProblem::OnlyEnded)
     }
 
+    /// Sets the number of users, who start and stop at this rate, in users per second; without
+    /// one, at that of the test.
+    ///
+    /// # Errors
+    /// If there is no load, or its users don't start at a rate.
+    fn spawn(&self, _users: u32, _rate_per_s: Option<f64>) -> Result<Spawning, SteerProblem> {
+        Err(SteerProblem::OnlyEnded)
+    }
+
     /// Sets the number of users of one of several scenarios.
     ///
     /// # Errors
@@ -68,6 +77,17 @@ pub trait Steer: Send + Sync {
 /// What changed, from when; `None` if that is when the load is resumed, or is not known.
 pub type Changed = Result<Option<LoadChange>, SteerProblem>;
 
+/// A change of the number of users that takes its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spawning {
+    /// The change, with the instant of its begin.
+    pub change: LoadChange,
+    /// The users who start or stop each second.
+    pub rate_per_s: f64,
+    /// The instant at which the last one does, in seconds of the measured part.
+    pub reached_s: f64,
+}
+
 /// The changes of a load that are possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Means {
@@ -85,6 +105,8 @@ pub enum Levels {
     None,
     /// Numbers of users.
     Users,
+    /// Numbers of users, who start and stop at a rate.
+    Spawned,
     /// All that loads of its plan can have.
     OfPlan,
 }

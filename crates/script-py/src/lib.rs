@@ -96,6 +96,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(engine::in_flight_since_ns, module)?)?;
     module.add_function(wrap_pyfunction!(parent::end_with_parent, module)?)?;
     module.add_function(wrap_pyfunction!(recording::ensure_check, module)?)?;
+    module.add_function(wrap_pyfunction!(recording::append_changes, module)?)?;
     module.add_function(wrap_pyfunction!(recording::append_notes, module)?)?;
     module.add_function(wrap_pyfunction!(recording::append_exit_code, module)?)?;
     engine::forget_in_children(module)

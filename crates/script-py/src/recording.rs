@@ -12,8 +12,8 @@ use crate::saving::{Recorder, RunOutput, Written};
 use crate::stats::Stats;
 use crate::tally::Pending;
 use loadline_engine::{Handle, Inlet, Readiness};
-use loadline_plan::{Body, Check, Plan, Request, Script, Shape};
-use loadline_record::{DeclaredCheck, Ended, Note};
+use loadline_plan::{Body, Check, Level, Plan, Request, Script, Shape};
+use loadline_record::{DeclaredCheck, Ended, LoadChange, Note};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -303,6 +303,23 @@ pub(crate) fn append_notes(path: PathBuf, notes: Vec<(f64, String)>) -> PyResult
         .filter_map(|(at_s, text)| Note::new((at_s.max(0.0) * 1e9) as u64, text))
         .collect();
     let appended = loadline_record::append_notes(&path, &notes);
+    appended.map_err(|problem| PyOSError::new_err(problem.to_string()))
+}
+
+/// Appends changes of the number of users to the saved run of a test that has ended: the instant of
+/// each, in seconds from the begin of the load, and the number. Raises `OSError` if the file can't
+/// be written.
+#[pyfunction]
+pub(crate) fn append_changes(path: PathBuf, changes: Vec<(f64, u32)>) -> PyResult<()> {
+    let changes: Vec<LoadChange> = changes
+        .iter()
+        .map(|(at_s, users)| LoadChange {
+            at_ns: (at_s * 1e9) as i64,
+            level: Level::Users(*users),
+            scenario: None,
+        })
+        .collect();
+    let appended = loadline_record::append_changes(&path, &changes);
     appended.map_err(|problem| PyOSError::new_err(problem.to_string()))
 }
 

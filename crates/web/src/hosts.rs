@@ -75,7 +75,7 @@ pub(crate) fn is_same_origin(uri: &Uri, fields: &HeaderMap) -> bool {
 }
 
 /// The host that a request names, with its port; one that is no text is a name of nobody.
-fn named<'a>(uri: &'a Uri, fields: &'a HeaderMap) -> Option<&'a str> {
+pub(crate) fn named<'a>(uri: &'a Uri, fields: &'a HeaderMap) -> Option<&'a str> {
     let field = fields.get(HOST);
     let field = field.map(|field| field.to_str().unwrap_or_default());
     uri.authority().map(Authority::as_str).or(field)

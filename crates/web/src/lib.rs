@@ -13,14 +13,14 @@
 //!   anything;
 //! - beyond loopback a request needs a token or a password ([`Access`]).
 //!
-//! With a [`Certificate`] all of it is TLS.
+//! With a [`Certificate`] all of it is TLS; requests in the clear are led there.
 //!
 //! What one client can hold is bounded: connections, bytes of a body, and the time in which it
 //! sends a request and takes a response.
 //!
 //! ## To change
 //!
-//! - who has access: `access.rs`, `hosts.rs`; TLS: `tls.rs`
+//! - who has access: `access.rs`, `hosts.rs`; TLS: `tls.rs`, `secured.rs`
 //! - the bounds of connections, bodies and times: `server.rs`, `patient.rs`
 //! - what a service receives and returns: `service.rs`
 //! - events, and viewers that are slow: `broadcast.rs`
@@ -31,6 +31,7 @@ mod access;
 mod broadcast;
 mod hosts;
 mod patient;
+mod secured;
 mod server;
 mod service;
 mod tls;

@@ -3,6 +3,7 @@
 use crate::access::{Access, Ruling};
 use crate::hosts::{self, Hosts};
 use crate::patient::Patient;
+use crate::secured;
 use crate::service::{Answer, Content, Refusal, Request, Service};
 use crate::tls::Certificate;
 use bytes::Bytes;
@@ -175,17 +176,26 @@ async fn converse(stream: TcpStream, responder: Arc<Responder>) {
     let is_loopback = stream.local_addr().is_ok_and(|own| own.ip().is_loopback());
     // Events are small, and are to be seen when they are sent.
     let _ = stream.set_nodelay(true);
-    let stream = Patient::new(stream);
     let Some(certificate) = &responder.rules.certificate else {
-        return talk(stream, responder, is_loopback).await;
+        return talk(Patient::new(stream), responder, is_loopback, false).await;
     };
-    if let Ok(Some(stream)) = timeout(HEAD_TIMEOUT, certificate.secure(stream)).await {
-        talk(stream, responder, is_loopback).await;
+    let is_clear = timeout(HEAD_TIMEOUT, secured::is_clear(&stream)).await;
+    let stream = Patient::new(stream);
+    match is_clear {
+        Ok(true) => talk(stream, responder, is_loopback, true).await,
+        Ok(false) => {
+            if let Ok(Some(stream)) = timeout(HEAD_TIMEOUT, certificate.secure(stream)).await {
+                talk(stream, responder, is_loopback, false).await;
+            }
+        }
+        // Nothing came.
+        Err(_) => {}
     }
 }
 
-/// Answers the requests of one connection, in the clear or within TLS.
-async fn talk<S>(stream: S, responder: Arc<Responder>, is_loopback: bool)
+/// Answers the requests of one connection, in the clear or within TLS. Requests that come in the
+/// clear, but should be `misled` no longer, are led to TLS.
+async fn talk<S>(stream: S, responder: Arc<Responder>, is_loopback: bool, misled: bool)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -194,7 +204,16 @@ where
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .title_case_headers(responder.rules.title_case);
-    let service = service_fn(move |request| respond(request, Arc::clone(&responder), is_loopback));
+    let service = service_fn(move |request| {
+        let responder = Arc::clone(&responder);
+        async move {
+            let answer = match misled {
+                true => responder.lead(&request, is_loopback),
+                false => respond(request, responder, is_loopback).await,
+            };
+            Ok::<_, Infallible>(response(answer))
+        }
+    });
     let connection = server.serve_connection(TokioIo::new(stream), service);
     // A client that disconnects is not a problem of the run.
     let _ = connection.await;
@@ -204,8 +223,8 @@ async fn respond(
     request: hyper::Request<Incoming>,
     responder: Arc<Responder>,
     is_loopback: bool,
-) -> Result<Response<Content>, Infallible> {
-    let answer = match responder.admit(&request, is_loopback) {
+) -> Answer {
+    match responder.admit(&request, is_loopback) {
         Admission::Granted => responder.ask(request).await,
         Admission::Answered(answer) => answer,
         Admission::Refused(refusal) => {
@@ -214,11 +233,14 @@ async fn respond(
             }
             responder.refuse(refusal)
         }
-    };
+    }
+}
+
+fn response(answer: Answer) -> Response<Content> {
     let mut response = Response::new(answer.content);
     *response.status_mut() = answer.status;
     *response.headers_mut() = answer.fields;
-    Ok(response)
+    response
 }
 
 /// What becomes of a request before its body is read.
@@ -243,6 +265,14 @@ impl Responder {
             Ruling::Welcomed { location, cookie } => welcome(&location, &self.kept(cookie)),
             Ruling::Denied if access.asks_for_password() => Admission::Refused(Refusal::Password),
             Ruling::Denied => Admission::Refused(Refusal::Token),
+        }
+    }
+
+    /// Answers a request in the clear to a server that speaks TLS.
+    fn lead<B>(&self, request: &hyper::Request<B>, is_loopback: bool) -> Answer {
+        match (self.rules.hosts).are_named(request.uri(), request.headers(), is_loopback) {
+            true => secured::lead(request),
+            false => self.refuse(Refusal::Host),
         }
     }
 

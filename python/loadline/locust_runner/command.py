@@ -24,6 +24,7 @@ from loadline.locust_web.errors import CannotServe, MissingPackage
 from loadline.locust_web.loopback import is_loopback
 
 from .outputs import Outputs
+from .steering import Steering
 from .telemetry import Telemetry, is_wanted
 
 logger = logging.getLogger("locust.main")
@@ -53,9 +54,11 @@ class _Interrupted(_Terminated):
 class Command:
     """Options, locustfiles and what comes of them."""
 
-    def __init__(self, options, loaded, user_classes, agents=None):
+    def __init__(self, options, loaded, user_classes, agents=None, control=None):
         # The agents that have the users, if this process and its children don't.
         self.agents = agents
+        # The socket on which the number of users is changed, if another program does that.
+        self.control = control
         self.options = options
         self.loaded = loaded
         self.user_classes = user_classes
@@ -270,6 +273,8 @@ class Command:
             self.printer.link_exception(log_death)
         gevent.spawn(stats.stats_history, self.runner).link_exception(log_death)
         listen_to_keys(self.runner, self.page and self.page.url)
+        if self.control is not None:
+            Steering(self.control, self.environment, self.outputs, options)
 
     def _start(self):
         options = self.options

@@ -124,6 +124,11 @@ class Outputs:
         if self._run is not None:
             self._run.finish()
 
+    def note_users(self, users):
+        """Record that there are to be so many users from now on; returns the instant, in seconds
+        from the begin of the load."""
+        return self._run.note_users(users) if self._run is not None else 0.0
+
     def interrupt(self):
         """A signal ends the test."""
         if self._run is not None:
@@ -165,6 +170,7 @@ class Outputs:
         self.finish_part()
         if self._run is None or not self._run.is_whole:
             return None
+        self._run.write_changes()
         self._run.write_notes()
         return self._run.path
 

@@ -17,6 +17,7 @@ from locust.user import starts
 logger = logging.getLogger("locust.main")
 
 
+_NO_HOST = "no host is given: add -H, such as -H http://127.0.0.1:8080"
 # Names a file that does not exist yet: a link to the record, while the test lasts.
 RECORD = "LOADLINE_RECORD"
 
@@ -40,6 +41,8 @@ class SavedRun:
         # Whether a test that can't be recorded is to end.
         self._is_wanted = is_wanted
         self._recording = None
+        # The changes of the number of users since it began: the instant of each, in seconds.
+        self._changes = []
         # The greenlet that waits for the file, once the test has ended.
         self._writing = None
         # Whether a user ends the test: its greenlet does not come back from a wait.
@@ -58,8 +61,10 @@ class SavedRun:
             if options.headless:
                 return
             self.finish()
+            self.write_changes()
             self.write_notes()
             self._recording = self._writing = None
+            self._changes = []
             self.is_whole = False
         self._number += 1
         self.path = self._path_of_test()
@@ -80,9 +85,12 @@ class SavedRun:
 
     def _recording_of_run(self):
         options = self._options
+        host = self._host()
+        if not host:
+            raise ValueError(_NO_HOST)
         return native.Recording(
             self.path,
-            self._host(),
+            host,
             options.num_users or 1,
             options.run_time,
             paced=self._paces(),
@@ -155,6 +163,21 @@ class SavedRun:
 
     def _end_recording(self):
         self._recording.end()
+
+    def note_users(self, users):
+        """Keep that there are to be so many users from now on; returns the instant, in seconds."""
+        at = time.time() - self._began
+        self._changes.append((at, users))
+        return at
+
+    def write_changes(self):
+        """Add the changes of the number of users to the file, once that is whole."""
+        if not (self.is_whole and self._changes):
+            return
+        try:
+            native.append_changes(self.path, self._changes)
+        except OSError as e:
+            logger.error("Changes of the load are missing in '%s': %s", self.path, e)
 
     def write_notes(self):
         """Add what was written on the newest test to its file, once that is whole."""

@@ -19,9 +19,10 @@ is_silent: boolean,
  */
 answered: number, 
 /**
- * Requests without one.
+ * Requests without one; null if that is not known: of more than 64 agents each is known by its
+ * responses alone.
  */
-failed: number, 
+failed: number | null, 
 /**
  * Responses per second.
  */
@@ -308,10 +309,14 @@ validity: string,
  */
 checks: Array<CheckSoFar>, 
 /**
- * The agents that send the load, by name; empty if this machine sends it, or more than 64
- * agents do.
+ * The agents that send the load, by name; empty if this machine sends it. Of more than 64
+ * those that are silent, and the first ones of the others; `agents` has all.
  */
 agents: Array<AgentSoFar>, 
+/**
+ * The number of all agents.
+ */
+agents_total: number, 
 /**
  * Percentiles of the response time of the whole run so far, in rising order: the 50th, the
  * 90th, the 99th, and those that checks are on, if there are enough responses.
@@ -348,6 +353,14 @@ can_pause: boolean,
  * The units of the levels to which it can be changed; empty if it stays as planned.
  */
 levels: Array<LevelUnit>, 
+/**
+ * True if its users start and stop at a rate, which a change of their number may set.
+ */
+spawns: boolean, 
+/**
+ * The planned number of its users; null of an open load, and of several scenarios.
+ */
+users: number | null, 
 /**
  * The names of its scenarios, in the order of the plan; empty if there is only one.
  */
@@ -409,6 +422,11 @@ rate?: number | string,
  * A number of users. For closed loads.
  */
 users?: number, 
+/**
+ * The users that start or stop each second, where users are spawned; without it as many as
+ * the test says.
+ */
+spawn_rate?: number, 
 /**
  * The scenario whose number of users changes, where there are several.
  */

@@ -744,7 +744,11 @@ course: Array<Chart>,
 /**
  * The usage of processes and of the machine.
  */
-resources: Array<Chart>, };
+resources: Array<Chart>, 
+/**
+ * Sentences about how long the points are, where they are longer than an interval.
+ */
+notes?: Array<string>, };
 
 /**
  * The mapping from numbers to positions on an axis.

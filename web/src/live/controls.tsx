@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type {
   LevelUnit,
+  Load,
   NewCheck,
   NewEnd,
   NewLevel,
@@ -20,8 +21,10 @@ const UNITS: Record<LevelUnit, string> = {
   users: "users",
 };
 
-/** Where the slider of the load ends; what is typed may be more. */
+/** Where the slider of the load ends, in percent of the plan; what is typed may be more. */
 const MOST_PERCENT = 200;
+/** The same for users, where few are planned. */
+const FEW_USERS = 20;
 
 /** What the server said of a command, and whether it was refused. */
 export interface Said {
@@ -56,7 +59,7 @@ export function Controls(props: {
     return said;
   };
   if (!goesOn(state)) return <LateNote {...props} said={said} send={send} />;
-  const { is_paused: isPaused, can_pause: canPause, levels, scenarios } = state.load;
+  const { is_paused: isPaused, can_pause: canPause, levels } = state.load;
   return (
     <section class="controls" aria-label="Change the run">
       {canPause && (
@@ -64,9 +67,7 @@ export function Controls(props: {
           {isPaused ? "Resume" : "Pause"}
         </button>
       )}
-      {levels.length > 0 && (
-        <LevelForm units={levels} scenarios={scenarios} send={(level) => send("level", level)} />
-      )}
+      {levels.length > 0 && <LevelForm load={state.load} send={(level) => send("level", level)} />}
       <button type="button" class="action" onClick={() => send("stop")}>
         Stop
       </button>
@@ -147,20 +148,40 @@ function LateNote(props: {
   );
 }
 
+/** The number of a unit as planned; empty where that is not known. */
+export function planned(unit: LevelUnit, load: Load): string {
+  if (unit === "percent") return "100";
+  return unit === "users" && load.users !== null ? String(load.users) : "";
+}
+
+/** Where the slider of a unit ends; null for one that has none. */
+export function sliderEnd(unit: LevelUnit, load: Load): number | null {
+  if (unit === "percent") return MOST_PERCENT;
+  if (unit !== "users" || load.users === null) return null;
+  return Math.max(FEW_USERS, 2 * load.users);
+}
+
 /** A new level of the load: a number, and what it counts. */
-function LevelForm(props: {
-  units: LevelUnit[];
-  scenarios: string[];
-  send: (level: NewLevel) => void;
-}) {
-  const { units, scenarios } = props;
+function LevelForm(props: { load: Load; send: (level: NewLevel) => void }) {
+  const { load } = props;
+  const { levels: units, scenarios } = load;
   const [unit, setUnit] = useState<LevelUnit>(units[0]!);
-  const [number, setNumber] = useState(units[0] === "percent" ? "100" : "");
+  const [number, setNumber] = useState(planned(units[0]!, load));
+  const [spawnRate, setSpawnRate] = useState("");
   const [scenario, setScenario] = useState("");
   const counted: LevelUnit = scenario ? "users" : unit;
+  const end = scenario ? null : sliderEnd(counted, load);
+  const choose = (unit: LevelUnit) => {
+    setUnit(unit);
+    setNumber(planned(unit, load));
+  };
   const submit = (event: Event) => {
     event.preventDefault();
-    props.send({ [counted]: Number(number), ...(scenario ? { scenario } : {}) });
+    props.send({
+      [counted]: Number(number),
+      ...(scenario ? { scenario } : {}),
+      ...(load.spawns && spawnRate !== "" ? { spawn_rate: Number(spawnRate) } : {}),
+    });
   };
   return (
     <form onSubmit={submit}>
@@ -175,14 +196,14 @@ function LevelForm(props: {
           onInput={(event) => setNumber(event.currentTarget.value)}
         />
       </label>{" "}
-      {counted === "percent" && (
+      {end !== null && (
         <>
           <input
             type="range"
-            aria-label="Load in % of the plan"
+            aria-label={`Load in ${UNITS[counted]}`}
             min="0"
-            max={MOST_PERCENT}
-            step="5"
+            max={end}
+            step={counted === "percent" ? "5" : "1"}
             value={number}
             onInput={(event) => setNumber(event.currentTarget.value)}
           />{" "}
@@ -194,7 +215,7 @@ function LevelForm(props: {
         <select
           aria-label="What the load counts"
           value={unit}
-          onChange={(event) => setUnit(event.currentTarget.value as LevelUnit)}
+          onChange={(event) => choose(event.currentTarget.value as LevelUnit)}
         >
           {units.map((one) => (
             <option key={one} value={one}>
@@ -202,6 +223,21 @@ function LevelForm(props: {
             </option>
           ))}
         </select>
+      )}{" "}
+      {load.spawns && (
+        <label>
+          at{" "}
+          <input
+            type="number"
+            name="spawn-rate"
+            min="0"
+            step="any"
+            placeholder="as before"
+            value={spawnRate}
+            onInput={(event) => setSpawnRate(event.currentTarget.value)}
+          />{" "}
+          /s
+        </label>
       )}{" "}
       {scenarios.length > 0 && (
         <select

@@ -231,7 +231,7 @@ function Status({ state, connection }: { state: State | null; connection: Connec
       {phase !== "preparing" && phase !== "idle" && <Now figures={figures} />}
       {phase !== "preparing" && <ChecksSoFar figures={figures} />}
       <Bands figures={figures} isOver={phase === "ended"} />
-      <Agents agents={figures.agents} />
+      <Agents figures={figures} />
       {state.problem && <p class="bad">{state.problem}</p>}
     </section>
   );

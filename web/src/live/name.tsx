@@ -45,7 +45,10 @@ export function NameCourse(props: { name: string; number: number; close: () => v
       </h3>
       {typeof plots === "string" && <p class="bad">{plots}</p>}
       {plots && typeof plots !== "string" && (
-        <Charts charts={plots.course} sharedX={plots.shared_x} />
+        <>
+          {plots.notes && <p class="hint">{plots.notes.join(" ")}</p>}
+          <Charts charts={plots.course} sharedX={plots.shared_x} />
+        </>
       )}
     </section>
   );

@@ -27,10 +27,10 @@ export function partOf(choice: Choice, zoomed: Part | null, elapsed: number): Pa
 
 /** The page with the tables of a part of the run, and all else of the whole. */
 export function withTablesOf(page: RunPage, part: RunPage): RunPage {
-  const { facts, percentiles, names, name_groups, name_notes, metrics } = part;
-  const { statuses, errors, times } = part;
-  const byName = { names, name_groups, name_notes };
-  return { ...page, facts, percentiles, ...byName, metrics, statuses, errors, times };
+  const { facts, percentiles, names, name_groups, name_notes, metrics, metric_notes } = part;
+  const { statuses, errors, times, time_notes } = part;
+  const byName = { names, name_groups, name_notes, metrics, metric_notes };
+  return { ...page, facts, percentiles, ...byName, statuses, errors, times, time_notes };
 }
 
 /** The tables of a part, asked for anew when the part or the run has changed. */

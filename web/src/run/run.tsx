@@ -57,6 +57,7 @@ export function RunBody({ page }: { page: RunPage }) {
           <h2>Plots</h2>
           <p class="hint">
             Drag across a plot to look closer, press a name in a legend to hide or show its line.
+            {page.plots.notes?.map((sentence) => ` ${sentence}`)}
           </p>
           <Charts charts={page.plots.course} sharedX={page.plots.shared_x} />
         </section>

@@ -8,12 +8,14 @@ pub(crate) mod interpreter;
 use crate::exit::{self, refuse};
 use crate::interrupt::ending_signals;
 use crate::web::followed::{Followed, Maker, follow, follow_log};
+use crate::web::lever::Lever;
 use crate::web::{Web, keep_open};
 use anyhow::{Context, Result, anyhow};
 use rustix::process::Signal;
 use signal_hook::consts::SIGINT;
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -26,6 +28,8 @@ use std::thread;
 const RECORD: &str = "LOADLINE_RECORD";
 /// The variable with the file that the lines of the log are appended to, for a page.
 const PAGE_LOG: &str = "LOADLINE_PAGE_LOG";
+/// The variable that says that the number of users is changed on stdin.
+const STEERED: &str = "LOADLINE_STEERED";
 /// The variable with the agents that have the users of a test.
 const AGENTS: &str = "LOADLINE_AGENTS";
 
@@ -85,29 +89,42 @@ impl Words<'_> {
 
     /// Starts an interpreter that runs these words, in a process of its own, which signals of a
     /// terminal reach through us alone. The record of its test is linked at `record` when it
-    /// begins, and the lines of its log are appended to the file `log`.
+    /// begins, and the lines of its log are appended to the file `log`. Returns it with what
+    /// changes the number of its users.
     ///
     /// # Errors
     /// The sentence for an interpreter that can't be started.
-    pub(crate) fn start(&self, record: Option<&Path>, log: &Path) -> Result<Child, String> {
+    pub(crate) fn start(
+        &self,
+        record: Option<&Path>,
+        log: &Path,
+        stderr: Stdio,
+    ) -> Result<(Child, Lever), String> {
         let program = interpreter::find()?;
+        let can_not = |error: io::Error| format!("{} can't be run: {error}", program.display());
+        let (lever, end) = Lever::new().map_err(can_not)?;
         let mut python = self.python(&program);
         if let Some(record) = record {
             python.env(RECORD, record);
         }
-        python.env(PAGE_LOG, log);
-        let child = python.stdin(Stdio::null()).process_group(0).spawn();
-        child.map_err(|error| format!("{} can't be run: {error}", program.display()))
+        python.env(PAGE_LOG, log).env(STEERED, "1");
+        let child = python
+            .stdin(end)
+            .stderr(stderr)
+            .process_group(0)
+            .spawn()
+            .map_err(can_not)?;
+        Ok((child, lever))
     }
 
     fn shown(&self, web: &Web) -> Result<u8> {
         let folder = tempfile::tempdir().context("there is no place for the record of the test")?;
         let record = folder.path().join("shown.run");
         let log = folder.path().join("log");
-        let child = self
-            .start(Some(&record), &log)
+        let (child, lever) = self
+            .start(Some(&record), &log, Stdio::inherit())
             .map_err(|sentence| anyhow!(sentence))?;
-        let maker = Maker::of(&child);
+        let maker = Maker::of(&child, Some(lever));
         let is_interrupted = forward_signals(&maker)?;
         let kept = folder.path().join("saved.run");
         let opened = web.open(Arc::new(maker.clone()), Some(&kept), None);

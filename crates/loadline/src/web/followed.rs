@@ -1,9 +1,12 @@
 //! A run that another process makes and writes into a saved run, shown on a page while it lasts.
 
+use super::lever::Lever;
 use loadline_live_page::{PageLog, Seat};
-use loadline_record::{FollowedRun, Note, RunFile, Summary, append_notes};
+use loadline_plan::Level;
+use loadline_record::{FollowedRun, LoadChange, Note, RunFile, Summary, append_notes};
 use loadline_runner::{
-    Command, Feed, MOST_NOTES, News, NoteProblem, Observer, Phase, RunEnd, Steer, Stretch,
+    Changed, Command, Feed, Levels, MOST_NOTES, Means, News, NoteProblem, Observer, Phase, RunEnd,
+    Spawning, Steer, SteerProblem, Stretch,
 };
 use loadline_verdict::RunResult;
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,38 +18,44 @@ use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The time between two looks for more of the file.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The longest time from the end of the run to that of its process, in which it may add to the
+/// file: one that serves a page of its own goes on.
+const CLOSING_TIME: Duration = Duration::from_secs(2);
 
-/// A process that makes a run. It is ended by signals, and nothing else of its load can be
-/// changed. It knows of no notes: they are added to its saved run when that is whole.
+/// A process that makes a run. It is ended by signals; the number of its users is changed by its
+/// lever, if it has one. It knows of no notes: they are added to its saved run when that is whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Maker {
     process: Option<Pid>,
+    lever: Option<Arc<Lever>>,
     is_ending: Arc<AtomicBool>,
     has_ended: Arc<AtomicBool>,
-    notes: Arc<Mutex<Notes>>,
+    additions: Arc<Mutex<Additions>>,
 }
 
-/// The notes on a run.
+/// The notes on a run, and the changes of its load.
 #[derive(Debug, Default)]
-struct Notes {
-    all: Vec<Note>,
-    /// The number of those that the page shows.
-    shown: usize,
-    /// True once they were added to the saved run.
+struct Additions {
+    notes: Vec<Note>,
+    changes: Vec<LoadChange>,
+    /// The number of notes that the page shows, and that of changes.
+    shown: (usize, usize),
+    /// True once notes were added to the saved run.
     are_closed: bool,
 }
 
 impl Maker {
-    pub(crate) fn of(child: &Child) -> Maker {
+    pub(crate) fn of(child: &Child, lever: Option<Lever>) -> Maker {
         Maker {
             process: i32::try_from(child.id()).ok().and_then(Pid::from_raw),
+            lever: lever.map(Arc::new),
             is_ending: Arc::default(),
             has_ended: Arc::default(),
-            notes: Arc::default(),
+            additions: Arc::default(),
         }
     }
 
@@ -73,27 +82,51 @@ impl Maker {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// Returns the notes that were not returned before.
-    fn new_notes(&self) -> Vec<Note> {
-        let mut notes = self.notes();
-        let new = notes.all[notes.shown..].to_vec();
-        notes.shown = notes.all.len();
-        new
+    /// Returns the notes and the changes that were not returned before.
+    fn news(&self) -> (Vec<Note>, Vec<LoadChange>) {
+        let mut additions = self.additions();
+        let (notes, changes) = additions.shown;
+        additions.shown = (additions.notes.len(), additions.changes.len());
+        (
+            additions.notes[notes..].to_vec(),
+            additions.changes[changes..].to_vec(),
+        )
     }
 
-    /// Returns all notes, and takes no more.
-    fn end_notes(&self) -> Vec<Note> {
-        let mut notes = self.notes();
-        notes.are_closed = true;
-        notes.all.clone()
+    /// Returns all notes and changes, and takes no more.
+    fn end_news(&self) -> (Vec<Note>, Vec<LoadChange>) {
+        let mut additions = self.additions();
+        additions.are_closed = true;
+        (additions.notes.clone(), additions.changes.clone())
     }
 
-    fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn additions(&self) -> MutexGuard<'_, Additions> {
+        self.additions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the process has ended, but not for long.
+    fn await_end(&self) {
+        let until = Instant::now() + CLOSING_TIME;
+        while !self.has_ended() && Instant::now() < until {
+            thread::sleep(POLL_INTERVAL);
+        }
     }
 }
 
 impl Steer for Maker {
+    fn means(&self) -> Means {
+        let levels = match self.lever {
+            Some(_) => Levels::Spawned,
+            None => Levels::None,
+        };
+        Means {
+            levels,
+            ..Means::default()
+        }
+    }
+
     fn phase(&self) -> Phase {
         match self.has_ended() {
             true => Phase::Ended,
@@ -105,15 +138,32 @@ impl Steer for Maker {
         self.is_ending.load(Ordering::Relaxed)
     }
 
+    fn change(&self, level: Level) -> Changed {
+        match (level, &self.lever) {
+            (Level::Users(users), Some(_)) => Ok(Some(self.spawn(users, None)?.change)),
+            (_, Some(_)) => Err(SteerProblem::Tool(
+                "its level is a number of users.".to_owned(),
+            )),
+            (_, None) => Err(SteerProblem::OnlyEnded),
+        }
+    }
+
+    fn spawn(&self, users: u32, rate_per_s: Option<f64>) -> Result<Spawning, SteerProblem> {
+        let lever = self.lever.as_ref().ok_or(SteerProblem::OnlyEnded)?;
+        let spawning = lever.spawn(users, rate_per_s)?;
+        self.additions().changes.push(spawning.change);
+        Ok(spawning)
+    }
+
     fn note(&self, note: Note) -> Result<(), NoteProblem> {
-        let mut notes = self.notes();
-        if notes.are_closed {
+        let mut additions = self.additions();
+        if additions.are_closed {
             return Err(NoteProblem::NoRun);
         }
-        if notes.all.len() >= MOST_NOTES {
+        if additions.notes.len() >= MOST_NOTES {
             return Err(NoteProblem::TooMany);
         }
-        notes.all.push(note);
+        additions.notes.push(note);
         Ok(())
     }
 
@@ -231,6 +281,7 @@ fn show(files: &Followed, maker: &Maker, mut feed: Feed) -> Result<(), loadline_
     let _ = feed.news(&News::Begun(Arc::clone(&header)));
     let mut number = 0;
     while let Some(snapshot) = run.next_interval()? {
+        let (notes, changes) = maker.news();
         let stretch = Stretch {
             run: Arc::clone(&header),
             first: number,
@@ -238,16 +289,22 @@ fn show(files: &Followed, maker: &Maker, mut feed: Feed) -> Result<(), loadline_
             snapshot,
             tally: None,
             watched: None,
-            changes: Vec::new(),
-            notes: maker.new_notes(),
+            changes,
+            notes,
             slow: Vec::new(),
             agents: Vec::new(),
         };
         number += 1;
         let _ = feed.news(&News::Interval(Arc::new(stretch)));
     }
+    maker.await_end();
     let mut summary = RunFile::parse(path, BufReader::new(whole))?.into_summary();
-    files.annotate(&mut summary, maker.end_notes());
+    let (notes, changes) = maker.end_news();
+    // The process adds its changes to the file itself, if it has come so far.
+    if summary.changes.len() < changes.len() {
+        summary.changes = changes;
+    }
+    files.annotate(&mut summary, notes);
     let end = RunEnd {
         whole: None,
         result: RunResult::new(summary),
@@ -309,7 +366,7 @@ mod tests {
             .spawn()
             .expect("a process");
         let input = child.stdin.take();
-        let maker = Maker::of(&child);
+        let maker = Maker::of(&child, None);
         let (sink, inbox) = feed(QUEUE);
         let files = Followed {
             record: path.clone(),

@@ -2,10 +2,9 @@
 //! Runs of Loadline and of k6 are made in this process, those of locustfiles by Python in another.
 
 use super::earlier::{self, Earlier};
-use super::followed::{Maker, follow_log, follow_seated};
+use super::locustfile;
 use super::words::{Words, kind_of_file};
 use crate::commands;
-use crate::commands::locust;
 use crate::exit::sentence;
 use crate::flags::{self, Command, Refusal};
 use crate::invocation::Invocation;
@@ -83,7 +82,7 @@ impl Starter for FolderStarter {
                 on_its_own(seat, move |seat| run_native(invocation, seat))
             }
             FileKind::K6 => on_its_own(seat, move |seat| run_k6(&words, seat)),
-            FileKind::Locust => on_its_own(seat, move |seat| run_locust(&words, seat)),
+            FileKind::Locust => on_its_own(seat, move |seat| locustfile::run(&words, seat)),
         }
     }
 
@@ -269,33 +268,5 @@ impl io::Write for KeptStderr {
 
     fn flush(&mut self) -> io::Result<()> {
         io::Write::flush(&mut io::stderr())
-    }
-}
-
-fn run_locust(words: &Words, seat: &Seat) -> Result<(), String> {
-    let own: Vec<OsString> = words.words[2..].iter().map(OsString::from).collect();
-    let folder = tempfile::tempdir();
-    let folder = folder.map_err(|error| format!("There is no place for the log: {error}."))?;
-    let log = folder.path().join("log");
-    let command = locust::Words {
-        words: &own,
-        agents: None,
-        options: Some(words.options.clone()),
-    };
-    let child = command.start(None, &log)?;
-    let maker = Maker::of(&child);
-    // Without it the lines are on the terminal alone.
-    let _ = follow_log(log, maker.clone(), seat.log());
-    let followed = follow_seated(words.save.clone().into(), maker.clone(), seat);
-    let status = maker.wait(child);
-    let followed = followed.map_err(|error| format!("The run can't be shown: {error}."))?;
-    // If it panicked, that was told.
-    let _ = followed.join();
-    match status {
-        Ok(status) if status.success() || Path::new(&words.save).exists() => Ok(()),
-        Ok(status) => Err(format!(
-            "Locust ended with {status}; what it said is on the terminal of `loadline web`."
-        )),
-        Err(error) => Err(format!("Locust's end is not known: {error}.")),
     }
 }

@@ -16,6 +16,10 @@ pub struct RunPlots {
     pub course: Vec<Chart>,
     /// The usage of processes and of the machine.
     pub resources: Vec<Chart>,
+    /// Sentences about how long the points are, where they are longer than an interval.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<Vec<String>>"))]
+    pub notes: Vec<String>,
 }
 
 /// The data of a run's charts.
@@ -35,6 +39,8 @@ pub struct RunNumbers {
     /// The changes of the load and the notes, in chronological order: the time, in seconds from the
     /// beginning of the measured part, and a few words.
     pub marks: Vec<(f64, String)>,
+    /// Sentences about how long the points are.
+    pub notes: Vec<String>,
 }
 
 impl RunPlots {
@@ -67,6 +73,7 @@ impl RunPlots {
             course,
             resources,
             shared_x,
+            notes: numbers.notes,
         }
     }
 }

@@ -449,10 +449,12 @@ pub(crate) fn search_line(outcome: &SavedOutcome) -> Vec<u8> {
     })
 }
 
-/// Notes and conditions that were written after the end of the run before them.
+/// Notes, changes and conditions that were written after the end of the run before them.
 #[derive(Debug, Deserialize)]
 pub(crate) struct LateNotes {
     pub(crate) notes: Vec<Note>,
+    #[serde(default)]
+    pub(crate) changes: Vec<LoadChange>,
     #[serde(default)]
     pub(crate) declared: Vec<DeclaredCheck>,
 }
@@ -466,6 +468,20 @@ pub(crate) fn notes_line(notes: &[Note]) -> Vec<u8> {
     to_line(&Line {
         kind: "notes",
         notes,
+    })
+}
+
+pub(crate) fn changes_line(changes: &[LoadChange]) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        kind: &'static str,
+        notes: [Note; 0],
+        changes: &'a [LoadChange],
+    }
+    to_line(&Line {
+        kind: "notes",
+        notes: [],
+        changes,
     })
 }
 

@@ -160,8 +160,13 @@ impl RunFile {
                 Ok(None)
             }
             "notes" => {
-                let LateNotes { notes, declared } = serde_json::from_slice(line)?;
+                let LateNotes {
+                    notes,
+                    changes,
+                    declared,
+                } = serde_json::from_slice(line)?;
                 self.summary.notes.extend(notes);
+                self.summary.changes.extend(changes);
                 self.summary.declared.extend(declared);
                 Ok(None)
             }

@@ -579,6 +579,25 @@ fn a_condition_that_is_judged_after_the_end_belongs_to_the_last_run() {
 }
 
 #[test]
+fn changes_that_come_after_the_end_belong_to_the_last_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.run");
+    let change = LoadChange {
+        at_ns: 1_500_000_000,
+        level: Level::Users(20),
+        scenario: None,
+    };
+    std::fs::write(&path, two_seconds().0).unwrap();
+    append_changes(&path, &[change]).unwrap();
+    append_notes(&path, &[Note::new(1, "deployed").unwrap()]).unwrap();
+    let read = RunFile::read(&path).unwrap();
+    assert!(read.summary().complete);
+    assert_eq!(read.summary().changes, [change]);
+    assert_eq!(read.summary().notes.len(), 1);
+    assert!(append_changes(folder.path(), &[change]).is_err());
+}
+
+#[test]
 fn notes_find_no_place_where_there_is_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let note = [Note::new(1, "deployed").unwrap()];

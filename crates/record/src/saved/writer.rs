@@ -3,12 +3,13 @@
 use super::encoding::Encoder;
 use super::header::Header;
 use super::line::{
-    Annotations, declared_line, header_line, interval_line, notes_line, search_line, summary_line,
+    Annotations, changes_line, declared_line, header_line, interval_line, notes_line, search_line,
+    summary_line,
 };
 use super::reader::RunFile;
 use super::search::SavedOutcome;
 use crate::watched::Watched;
-use crate::{DeclaredCheck, Error, Note, Snapshot, Summary};
+use crate::{DeclaredCheck, Error, LoadChange, Note, Snapshot, Summary};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -75,6 +76,15 @@ pub fn append_search(path: &Path, outcome: &SavedOutcome) -> Result<(), Error> {
 /// If there is no such file, or it can't be written.
 pub fn append_notes(path: &Path, notes: &[Note]) -> Result<(), Error> {
     append_late(path, &notes_line(notes))
+}
+
+/// Appends changes of the load to a saved run whose writer has ended, and did not know of them;
+/// they belong to its last run.
+///
+/// # Errors
+/// If there is no such file, or it can't be written.
+pub fn append_changes(path: &Path, changes: &[LoadChange]) -> Result<(), Error> {
+    append_late(path, &changes_line(changes))
 }
 
 /// Appends a condition that a tool judged when its run had ended to a saved run whose writer has

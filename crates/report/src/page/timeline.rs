@@ -54,7 +54,7 @@ pub(super) fn of_name(summary: &Summary, key: &Key, most: usize) -> Option<Timel
     Some(course.thinned(most))
 }
 
-fn whole_moments(summary: &Summary) -> &[Moment] {
+pub(super) fn whole_moments(summary: &Summary) -> &[Moment] {
     let moments = summary.names.moments();
     &moments[..whole(moments, |moment| moment.end_ns - moment.start_ns)]
 }

@@ -3,6 +3,8 @@
 use loadline_engine::AnyTally;
 use loadline_record::watched::Watched;
 use loadline_record::{Header, LoadChange, Note, SlowRequest, Snapshot};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One interval of a run, or several that follow each other, merged because their consumer was
@@ -38,6 +40,9 @@ pub struct AgentRecord {
     pub agent: String,
     /// What it did in the stretch.
     pub snapshot: Snapshot,
+    /// True if other agents have joined its reports: then the record has the number of its
+    /// responses alone.
+    pub is_joined: bool,
 }
 
 impl Stretch {
@@ -77,8 +82,33 @@ impl AgentRecord {
             None => all.push(AgentRecord {
                 agent: agent.to_owned(),
                 snapshot,
+                is_joined: false,
             }),
         }
+    }
+
+    /// Returns what a record of all agents has of each, whose workers these are; nothing of one
+    /// whose workers are not in it.
+    pub(crate) fn joined(whole: &Snapshot, agents: Vec<(String, Range<u32>)>) -> Vec<AgentRecord> {
+        let mut answered: BTreeMap<String, u64> = BTreeMap::new();
+        for (agent, workers) in agents {
+            let mut own = whole.workers.range(workers).peekable();
+            if own.peek().is_some() {
+                let own = own.map(|(_, times)| times.answered).sum::<u64>();
+                *answered.entry(agent).or_default() += own;
+            }
+        }
+        let record = |(agent, answered)| {
+            let mut snapshot = Snapshot::empty(whole.start_ns);
+            (snapshot.end_ns, snapshot.drain) = (whole.end_ns, whole.drain);
+            (snapshot.counts.answered, snapshot.counts.completed) = (answered, answered);
+            AgentRecord {
+                agent,
+                snapshot,
+                is_joined: true,
+            }
+        };
+        answered.into_iter().map(record).collect()
     }
 
     /// Lengthens records by those of the next interval.
@@ -89,5 +119,34 @@ impl AgentRecord {
                 None => all.push(next.clone()),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_record::WorkerTimes;
+
+    #[test]
+    fn of_agents_in_groups_the_responses_are_known_and_who_says_nothing_is_left_out() {
+        let mut whole = Snapshot::empty(1_000);
+        whole.end_ns = 2_000;
+        for (worker, answered) in [(0, 1), (1, 20), (2, 300), (5, 4_000)] {
+            let times = WorkerTimes {
+                answered,
+                ..WorkerTimes::default()
+            };
+            whole.workers.insert(worker, times);
+        }
+        let agents = [("b", 0..2), ("a", 2..3), ("gone", 3..5), ("a", 5..6)];
+        let agents = agents.map(|(name, workers)| (name.to_owned(), workers));
+        let records = AgentRecord::joined(&whole, agents.to_vec());
+        let told: Vec<_> = records
+            .iter()
+            .map(|one| (one.agent.as_str(), one.snapshot.counts.answered))
+            .collect();
+        assert_eq!(told, [("a", 4_300), ("b", 21)]);
+        assert!(records.iter().all(|one| one.is_joined));
+        assert_eq!(records[0].snapshot.length_ns(), 1_000);
     }
 }

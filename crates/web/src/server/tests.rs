@@ -405,7 +405,7 @@ fn certified() -> (Certificate, Arc<ClientConfig>) {
 }
 
 #[test]
-fn with_a_certificate_all_is_tls_and_what_is_not_gets_nothing() {
+fn with_a_certificate_all_is_tls_and_what_is_not_is_led_to_it() {
     let (certificate, client) = certified();
     let access = Access::Token("0a1b".to_owned());
     let server = serve(access, Some(certificate), &broadcast());
@@ -429,7 +429,7 @@ fn with_a_certificate_all_is_tls_and_what_is_not_gets_nothing() {
     let own = "Authorization: Bearer 0a1b\r\nOrigin: https://localhost\r\n";
     let answer = ask(&get("/a", own));
     assert!(answer.ends_with("GET /a 0"), "{answer}");
-    assert_eq!(status_of(&server, get("/", "").as_bytes()), 0);
+    assert_eq!(status_of(&server, get("/", own).as_bytes()), 307);
     // Another client is answered after that.
     assert!(ask(&get("/b", own)).ends_with("GET /b 0"));
 }

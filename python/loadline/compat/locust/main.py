@@ -125,9 +125,10 @@ def _place(error, path):
 
 def main():
     """Run the command. Ends the process with Locust's exit code."""
-    from loadline.locust_runner import agents as machines, worker
+    from loadline.locust_runner import agents as machines, steering, worker
 
     show_prints()
+    control = steering.take_control()
     first = parse_locustfile_option()
     if first.worker and not first.master:
         worker.main(first)
@@ -146,7 +147,7 @@ def main():
         _list(loaded)
     if agents is not None:
         agents.check(options)
-    _run(options, loaded, agents)
+    _run(options, loaded, agents, control)
 
 
 def load(paths):
@@ -189,12 +190,12 @@ def refuse(sentence, exit_code=1):
     sys.exit(exit_code)
 
 
-def _run(options, loaded, agents):
+def _run(options, loaded, agents, control):
     from loadline.locust_runner.command import Command
 
     if not loaded.user_classes:
         refuse("No User class found!")
-    Command(options, loaded, chosen(options, loaded), agents).run()
+    Command(options, loaded, chosen(options, loaded), agents, control).run()
 
 
 def chosen(options, loaded):

@@ -1,0 +1,192 @@
+//! The number of users of a locustfile, which the process that has them changes on request.
+//!
+//! Both hold an end of a socket, that of the process is its stdin: a line of JSON requests, and one
+//! answers. `locust_runner/steering.py` is the other end.
+
+use loadline_plan::{Level, Shape};
+use loadline_record::LoadChange;
+use loadline_runner::{ChangeProblem, Spawning, SteerProblem};
+use serde_json::{Value, json};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The longest time for an answer: a task that computes lets its process do nothing else.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// One end of the socket.
+#[derive(Debug)]
+pub(crate) struct Lever(Mutex<End>);
+
+#[derive(Debug)]
+struct End {
+    stream: BufReader<UnixStream>,
+    /// The number of the last question: what answers an earlier one came too late.
+    number: u64,
+}
+
+/// What a process answers.
+#[derive(Debug)]
+enum Reply {
+    Refused(String),
+    Changed {
+        at_s: f64,
+        reached_s: f64,
+        spawn_rate: f64,
+    },
+}
+
+impl Reply {
+    fn of(line: &Value) -> Option<Reply> {
+        if let Some(problem) = line["problem"].as_str() {
+            return Some(Reply::Refused(problem.to_owned()));
+        }
+        Some(Reply::Changed {
+            at_s: line["at_s"].as_f64()?,
+            reached_s: line["reached_s"].as_f64()?,
+            spawn_rate: line["spawn_rate"].as_f64()?,
+        })
+    }
+}
+
+impl Lever {
+    /// Creates one, and the end of the process that has the users.
+    ///
+    /// # Errors
+    /// If the system gives no socket.
+    pub(crate) fn new() -> io::Result<(Lever, OwnedFd)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        ours.set_write_timeout(Some(ANSWER_TIMEOUT))?;
+        let end = End {
+            stream: BufReader::new(ours),
+            number: 0,
+        };
+        Ok((Lever(Mutex::new(end)), OwnedFd::from(theirs)))
+    }
+
+    /// Sets the number of users, who start and stop at this rate, in users per second; without one
+    /// at that of the test.
+    ///
+    /// # Errors
+    /// If that is no number or rate, if there are no users, or their process does not answer.
+    pub(crate) fn spawn(
+        &self,
+        users: u32,
+        rate_per_s: Option<f64>,
+    ) -> Result<Spawning, SteerProblem> {
+        // Without users a test goes on, and starts some again later.
+        if users > 0 {
+            let level = Level::Users(users).check(&Shape::Closed);
+            level.map_err(ChangeProblem::from)?;
+        }
+        if let Some(rate) = rate_per_s.filter(|rate| !(rate.is_finite() && *rate > 0.0)) {
+            let sentence = format!("{rate} is no spawn rate: send users per second, such as 5.");
+            return Err(SteerProblem::Tool(sentence));
+        }
+        let mut end = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match end.ask(users, rate_per_s).map_err(|error| gone(&error))? {
+            Reply::Refused(problem) => Err(SteerProblem::Tool(problem)),
+            Reply::Changed {
+                at_s,
+                reached_s,
+                spawn_rate,
+            } => Ok(Spawning {
+                change: LoadChange {
+                    at_ns: (at_s * 1e9) as i64,
+                    level: Level::Users(users),
+                    scenario: None,
+                },
+                rate_per_s: spawn_rate,
+                reached_s,
+            }),
+        }
+    }
+}
+
+impl End {
+    fn ask(&mut self, users: u32, spawn_rate: Option<f64>) -> io::Result<Reply> {
+        self.number += 1;
+        let question = json!({ "number": self.number, "users": users, "spawn_rate": spawn_rate });
+        (self.stream.get_ref()).write_all(format!("{question}\n").as_bytes())?;
+        loop {
+            let mut line = String::new();
+            if self.stream.read_line(&mut line)? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            let line: Value = serde_json::from_str(&line)?;
+            if line["number"] == self.number {
+                return Reply::of(&line).ok_or_else(|| io::ErrorKind::InvalidData.into());
+            }
+        }
+    }
+}
+
+/// What keeps a process from answering.
+fn gone(error: &io::Error) -> SteerProblem {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => SteerProblem::Tool(
+            "its process does not answer: it still loads the locustfile, or a task of it computes. \
+             Look at the number of users before you change it again."
+                .to_owned(),
+        ),
+        _ => SteerProblem::Run(ChangeProblem::NoRun),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// A process that answers each question with these lines.
+    fn answering(lines: &'static str) -> Lever {
+        let (lever, end) = Lever::new().expect("a socket");
+        let mut stream = UnixStream::from(end);
+        thread::spawn(move || {
+            let input = BufReader::new(stream.try_clone().expect("a descriptor"));
+            for _ in input.lines().map_while(Result::ok) {
+                stream.write_all(lines.as_bytes()).expect("it is read");
+            }
+        });
+        lever
+    }
+
+    #[test]
+    fn the_answer_to_the_question_says_what_holds_from_when() {
+        let lever = answering(
+            "{\"number\": 0, \"problem\": \"too late\"}\n\
+             {\"number\": 1, \"at_s\": 1.5, \"reached_s\": 4.5, \"spawn_rate\": 2.0}\n",
+        );
+        let spawning = lever.spawn(7, Some(2.0)).expect("it is changed");
+        assert_eq!(spawning.change.level, Level::Users(7));
+        assert_eq!(spawning.change.at_ns, 1_500_000_000);
+        assert_eq!((spawning.rate_per_s, spawning.reached_s), (2.0, 4.5));
+    }
+
+    #[test]
+    fn what_no_test_can_have_is_not_asked_for() {
+        let (lever, _end) = Lever::new().expect("a socket");
+        for (users, rate) in [
+            (u32::MAX, None),
+            (1, Some(0.0)),
+            (1, Some(f64::NAN)),
+            (1, Some(-1.0)),
+        ] {
+            assert!(lever.spawn(users, rate).is_err(), "{users} {rate:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_and_an_end_are_said() {
+        let lever = answering("{\"number\": 1, \"problem\": \"not now.\"}\n");
+        let refused = lever.spawn(1, None);
+        assert_eq!(refused, Err(SteerProblem::Tool("not now.".to_owned())));
+        let (lever, end) = Lever::new().expect("a socket");
+        drop(end);
+        let ended = lever.spawn(1, None);
+        assert_eq!(ended, Err(SteerProblem::Run(ChangeProblem::NoRun)));
+    }
+}
