@@ -384,6 +384,58 @@ fn unknown(section: &str, folder: &Path) -> Vec<String> {
     words.filter(|word| !exists(word)).collect()
 }
 
+/// The fewest rows of such a section in the root of a crate.
+const FEWEST_ROWS: usize = 3;
+
+/// True if a section names a file, or the file or folder of a module around it. Paths are relative
+/// to the crate's source folder.
+fn leads_to(named: &BTreeSet<String>, file: &Path) -> bool {
+    file.ancestors().any(|path| {
+        let path = path.to_string_lossy();
+        let module = path.trim_end_matches(".rs");
+        let forms = [".rs", "/mod.rs", "/"].map(|end| format!("{module}{end}"));
+        forms.iter().any(|form| named.contains(form))
+    })
+}
+
+/// The source files of a crate, relative to their folder, without its root and its tests.
+fn files_of(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    sources(folder, &mut files);
+    let is_test = |part: &str| ["tests", "simulated", "simulations"].contains(&part);
+    let relative = files.into_iter().filter_map(|file| {
+        let path = file.strip_prefix(folder).ok()?.to_owned();
+        let module = path.to_str()?.strip_suffix(".rs")?;
+        let is_root = ["lib", "main"].contains(&module);
+        (!is_root && !module.split('/').any(is_test)).then_some(path)
+    });
+    relative.collect()
+}
+
+#[test]
+fn every_file_is_in_the_section_of_its_crate() {
+    let (mut files, mut missing) = (0, Vec::new());
+    for name in dependencies().into_keys() {
+        let folder = source_folder(&name).expect("a crate has a source folder");
+        let roots = ["lib.rs", "main.rs"].map(|root| read_to_string(folder.join(root)));
+        let text = roots.into_iter().find_map(Result::ok).expect("a root");
+        let section = to_change(&text).expect("its section");
+        let rows = section.matches("\n - ").count();
+        assert!(rows >= FEWEST_ROWS, "{name} has {rows} rows");
+        let named = quoted(&section);
+        let own = files_of(&folder);
+        files += own.len();
+        let own = own.into_iter().filter(|file| !leads_to(&named, file));
+        missing.extend(own.map(|file| format!("{name}: {}", file.display())));
+    }
+    assert!(files > 800, "{files} files");
+    assert_eq!(
+        missing,
+        Vec::<String>::new(),
+        "`{TO_CHANGE}` of the crate does not say what these are for"
+    );
+}
+
 #[test]
 fn every_name_in_these_sections_exists() {
     let mut files = Vec::new();
