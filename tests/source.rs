@@ -708,6 +708,78 @@ const NO_NOUNS: [&str; 21] = [
     "Wrong",
 ];
 
+/// Forms of verbs for people that are in no name of an item, with those of [`OF_PEOPLE`], and the
+/// words of [`MOODS`] in any case.
+const OF_PEOPLE_IN_NAMES: [&str; 11] = [
+    "telling", "hearing", "asker", "asking", "wanting", "say", "says", "said", "saying",
+    "farewell", "patience",
+];
+/// Names that have one of these words all the same, each with the reason.
+const NAMED_SO: [(&str, &str); 2] = [
+    ("asked_per_s", "the rate asked: the term of the reports"),
+    ("rate_below_asked", "the name of this warning in the JSON"),
+];
+
+/// Returns the words of a name, in lower case.
+fn words_of_name(name: &str) -> Vec<String> {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[A-Z]+(?:\b|_|$)|[A-Z]?[a-z]+|[A-Z]").expect("a regular expression")
+    });
+    let words = WORD.find_iter(name);
+    let words = words.map(|word| word.as_str().trim_end_matches('_').to_lowercase());
+    words.collect()
+}
+
+#[test]
+fn names_are_split_into_words() {
+    for (name, words) in [
+        ("tell_all2", "tell all"),
+        ("ASK_AGAIN_NS", "ask again ns"),
+        ("PartTold", "part told"),
+        ("listed_lines", "listed lines"),
+        ("task", "task"),
+    ] {
+        assert_eq!(words_of_name(name).join(" "), words, "{name}");
+    }
+}
+
+/// A test's name is a sentence about what people see.
+static TEST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"#\[test\]\s+(?:#\[.*\]\s+)*fn \w+").expect("a regular expression")
+});
+
+#[test]
+fn items_and_files_are_named_by_what_programs_do() {
+    let item = r"\b(?:fn|const|static|struct|enum|trait|type|mod)\s+(\w+)";
+    let item = Regex::new(item).expect("a regular expression");
+    let is_human = |name: &str| {
+        let words = words_of_name(name);
+        let mut words = words.iter().map(String::as_str);
+        words.any(|word| OF_PEOPLE.contains(&word) || OF_PEOPLE_IN_NAMES.contains(&word))
+    };
+    let (mut items, mut found) = (0, BTreeMap::new());
+    for (of, Crate { folder, .. }) in crates() {
+        for (module, text) in texts(&folder.join("src")) {
+            let file = format!("{of}: {}.rs", module.join("/"));
+            let text = TEST.replace_all(&text, "");
+            let names = item.captures_iter(&text).map(|found| found[1].to_owned());
+            let names: Vec<String> = names.chain(module.last().cloned()).collect();
+            items += names.len();
+            let names = names.into_iter().filter(|name| is_human(name));
+            found.extend(names.map(|name| (name, file.clone())));
+        }
+    }
+    assert!(items > 10_000, "{items} items");
+    for (name, reason) in NAMED_SO {
+        assert!(found.remove(name).is_some(), "no {name} is left ({reason})");
+    }
+    assert_eq!(
+        found,
+        BTreeMap::new(),
+        "programs report, receive, request and need"
+    );
+}
+
 #[test]
 fn types_and_constants_are_called_by_their_roles() {
     let item = r"\b(?:const|static|struct|enum|trait|type)\s+(\w+)";
