@@ -1,44 +1,64 @@
 //! Counts in the words of ab and oha, and in ours, of the same responses.
 //!
 //! Every n-th request to the test server has another status, or a response that breaks off, whoever
-//! sends it. So all tools count the same, to the last request. (For wrk and wrk2 `live_page.rs` has
-//! this, for k6 `k6/outputs.rs`, for Locust `python/tests/test_locust_agreement.py`.)
+//! sends it. So all tools count the same, to the last request. The loads are drawn anew each time.
+//! (For wrk and wrk2 `live_page.rs` has this, for k6 `k6/outputs.rs`, for Locust
+//! `python/tests/test_locust_agreement.py`.)
 
 use crate::rig::{Said, command, count, failures, loadline, serve, statuses, summary, url};
+use proptest::prelude::*;
 use serde_json::Value;
 
+/// The loads that are drawn for a tool, and the most that are tried to find a smaller one that
+/// fails: each of them runs the command several times.
+pub(crate) fn few(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        max_shrink_iters: 12,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// What every n-th response is.
+#[derive(Clone, Copy, Debug)]
+enum Odd {
+    /// One with the status 503, in one process or in two.
+    Status { on_processes: bool },
+    /// One that breaks off. On processes chance says which body is the first, with which ab
+    /// compares: none is broken there.
+    Broken,
+}
+
 /// A load, and what every n-th response of its server is.
+#[derive(Clone, Debug)]
 struct Load {
     requests: u64,
     connections: u64,
     every: u64,
-    is_broken: bool,
-    on_processes: bool,
+    odd: Odd,
+}
+
+/// Draws a load.
+fn any_load() -> impl Strategy<Value = Load> {
+    let odd = prop_oneof![
+        any::<bool>().prop_map(|on_processes| Odd::Status { on_processes }),
+        Just(Odd::Broken),
+    ];
+    (2..9_u64, 40..240_u64, 1..10_u64, odd).prop_map(|(connections, more, after, odd)| Load {
+        requests: connections + more,
+        connections,
+        // ab compares with the first body that comes: no broken one is among the first.
+        every: connections + after,
+        odd,
+    })
 }
 
 impl Load {
-    /// The load of this seed.
-    fn drawn(seed: u64) -> Load {
-        let draw = |salt: u64, below: u64| {
-            let mixed = (seed * 31 + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (mixed >> 33) % below
-        };
-        let connections = 2 + draw(1, 7);
-        Load {
-            requests: connections + 40 + draw(2, 200),
-            connections,
-            // ab compares with the first body that comes: no broken one is among the first.
-            every: connections + 1 + draw(3, 9),
-            is_broken: seed % 2 == 1,
-            // On processes chance says which body is the first: none is broken.
-            on_processes: seed % 4 == 2,
-        }
-    }
-
     fn options(&self) -> String {
-        let what = match self.is_broken {
-            true => "fault=close-in-body",
-            false => "status=503",
+        let what = match self.odd {
+            Odd::Broken => "fault=close-in-body",
+            Odd::Status { .. } => "status=503",
         };
         format!("{what}&every={}", self.every)
     }
@@ -47,9 +67,9 @@ impl Load {
     fn words(&self, tool: &[&str], url: &str) -> Vec<String> {
         let (requests, connections) = (self.requests.to_string(), self.connections.to_string());
         let load = ["-n", &requests, "-c", &connections, url];
-        let processes: &[&str] = match self.on_processes {
-            true => &["--processes", "2"],
-            false => &[],
+        let processes: &[&str] = match self.odd {
+            Odd::Status { on_processes: true } => &["--processes", "2"],
+            Odd::Status { .. } | Odd::Broken => &[],
         };
         let words = [processes, tool, &load].concat();
         words.into_iter().map(str::to_owned).collect()
@@ -66,17 +86,17 @@ impl Load {
     }
 }
 
-/// The loads that are tried, with our own counts of each.
-fn loads() -> impl Iterator<Item = (Load, Value)> {
-    (0..8).map(|seed| {
-        let load = Load::drawn(seed);
-        let ours = load.said(&[], summary);
-        let odd = load.requests / load.every;
-        let expected = if load.is_broken { (0, odd) } else { (odd, 0) };
-        let counted = (statuses(&ours, "503"), failures(&ours, "read"));
-        assert_eq!(counted, expected, "{ours:#}");
-        (load, ours)
-    })
+/// Our own counts of a load.
+fn ours(load: &Load) -> Value {
+    let ours = load.said(&[], summary);
+    let odd = load.requests / load.every;
+    let expected = match load.odd {
+        Odd::Broken => (0, odd),
+        Odd::Status { .. } => (odd, 0),
+    };
+    let counted = (statuses(&ours, "503"), failures(&ours, "read"));
+    assert_eq!(counted, expected, "{ours:#}");
+    ours
 }
 
 /// The number on the line of ab's report that begins so; 0 if there is none.
@@ -89,44 +109,46 @@ fn number(report: &str, name: &str) -> u64 {
     })
 }
 
-#[test]
-fn counts_in_abs_words_and_in_ours_agree_to_the_last_request() {
-    for (load, ours) in loads() {
-        for tool in [&["ab", "-q"][..], &["ab", "-q", "-k"]] {
-            let said: Said = load.said(tool, loadline);
-            assert_eq!(said.code, Some(0), "{}", said.stderr);
-            let of = |name: &str| number(&said.stdout, name);
-            let ended = count(&ours, "answered") + count(&ours, "failed");
-            assert_eq!(of("Complete requests"), ended, "{}", said.stdout);
-            assert_eq!(
-                of("Failed requests"),
-                count(&ours, "failed"),
-                "{}",
-                said.stdout
-            );
-            assert_eq!(
-                of("Non-2xx responses"),
-                statuses(&ours, "503"),
-                "{}",
-                said.stdout
-            );
-        }
+fn assert_abs_words_agree(load: &Load, tool: &[&str], ours: &Value) {
+    let said: Said = load.said(tool, loadline);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let ended = count(ours, "answered") + count(ours, "failed");
+    for (name, expected) in [
+        ("Complete requests", ended),
+        ("Failed requests", count(ours, "failed")),
+        ("Non-2xx responses", statuses(ours, "503")),
+    ] {
+        let found = number(&said.stdout, name);
+        assert_eq!(found, expected, "{name} in {}", said.stdout);
     }
 }
 
-#[test]
-fn counts_in_ohas_words_and_in_ours_agree_to_the_last_request() {
-    for (load, ours) in loads() {
-        let tool = ["oha", "--no-tui", "--output-format", "json"];
-        let output = load.said(&tool, |words| command(words).output().unwrap());
-        assert_eq!(output.status.code(), Some(0), "{output:?}");
-        let theirs: Value = serde_json::from_slice(&output.stdout).expect("a report");
-        assert_eq!(
-            theirs["statusCodeDistribution"], ours["statuses"],
-            "{theirs:#}"
-        );
-        let errors = theirs["errorDistribution"].as_object().expect("errors");
-        let failed: u64 = errors.values().filter_map(Value::as_u64).sum();
-        assert_eq!(failed, count(&ours, "failed"), "{theirs:#}");
+fn assert_ohas_words_agree(load: &Load, ours: &Value) {
+    let tool = ["oha", "--no-tui", "--output-format", "json"];
+    let output = load.said(&tool, |words| command(words).output().unwrap());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let theirs: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    assert_eq!(
+        theirs["statusCodeDistribution"], ours["statuses"],
+        "{theirs:#}"
+    );
+    let errors = theirs["errorDistribution"].as_object().expect("errors");
+    let failed: u64 = errors.values().filter_map(Value::as_u64).sum();
+    assert_eq!(failed, count(ours, "failed"), "{theirs:#}");
+}
+
+proptest! {
+    #![proptest_config(few(6))]
+
+    #[test]
+    fn counts_in_abs_words_and_in_ours_agree_to_the_last_request(load in any_load()) {
+        let ours = ours(&load);
+        assert_abs_words_agree(&load, &["ab", "-q"], &ours);
+        assert_abs_words_agree(&load, &["ab", "-q", "-k"], &ours);
+    }
+
+    #[test]
+    fn counts_in_ohas_words_and_in_ours_agree_to_the_last_request(load in any_load()) {
+        assert_ohas_words_agree(&load, &ours(&load));
     }
 }

@@ -6,11 +6,13 @@ mod evidence;
 mod k6_events;
 mod lasting;
 
+use crate::agreement::few;
 use crate::browser::Tab;
 use crate::openssl::make_certificate;
 use crate::rig::{assert_balanced, beside_others, command, loadline, serve, text, url};
 use crate::schemas::document;
 use loadline_testbed::Server;
+use proptest::prelude::*;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -842,26 +844,77 @@ fn sum_of_line(report: &str, begin: &str) -> u64 {
     words.filter_map(|word| word.parse::<u64>().ok()).sum()
 }
 
-#[test]
-fn counts_in_wrks_words_and_on_its_page_agree_to_the_last_request() {
-    for (tool, connections, options) in [
-        (&["wrk", "-t1"][..], "3", "delay=1ms&status=503&every=7"),
-        (
-            &["wrk", "-t2"],
-            "5",
-            "delay=1ms&fault=close-in-body&every=9",
-        ),
-        (&["wrk2", "-t2", "-R900"], "4", "status=404&every=3"),
-        (
-            &["wrk2", "-t1", "-R400"],
-            "2",
-            "fault=close-in-body&every=11",
-        ),
-    ] {
+/// A load of wrk or wrk2, and what every n-th response of its server is.
+#[derive(Clone, Debug)]
+struct WrkLoad {
+    /// The rate of wrk2; wrk has none.
+    rate: Option<u64>,
+    threads: u64,
+    connections: u64,
+    every: u64,
+    odd: &'static str,
+}
+
+fn any_wrk_load() -> impl Strategy<Value = WrkLoad> {
+    let odd = prop_oneof![
+        Just("status=503"),
+        Just("status=404"),
+        Just("fault=close-in-body")
+    ];
+    let rate = proptest::option::of(300..1_200_u64);
+    let drawn = (rate, 1..3_u64, 0..5_u64, 3..12_u64, odd);
+    drawn.prop_map(|(rate, threads, more, every, odd)| WrkLoad {
+        rate,
+        threads,
+        connections: threads + more,
+        every,
+        odd,
+    })
+}
+
+impl WrkLoad {
+    /// The words for this load, which lasts for two seconds.
+    fn words(&self, server: &Server) -> Vec<String> {
+        let tool = if self.rate.is_some() { "wrk2" } else { "wrk" };
+        let WrkLoad {
+            threads,
+            connections,
+            every,
+            odd,
+            ..
+        } = self;
+        let mut words: Vec<String> = ["--web=0", tool, "-d2"].map(str::to_owned).into();
+        words.extend([format!("-t{threads}"), format!("-c{connections}")]);
+        words.extend(self.rate.map(|rate| format!("-R{rate}")));
+        words.push(url(server, &format!("delay=1ms&{odd}&every={every}")));
+        words
+    }
+
+    /// Compares the counts of wrk's report, our own, and those of the server.
+    fn assert_agreed(&self, report: &str, figures: &Value, received: u64) {
+        let of = |name: &str| figures[name].as_u64().unwrap();
+        assert!(of("answered") > 100, "{report}");
+        let answered = number_before(report, " requests in ");
+        assert_eq!(answered, of("answered"), "{report}");
+        let failed = sum_of_line(report, "  Socket errors");
+        assert_eq!(failed, of("failed"), "{report}");
+        // Those that were in flight at the end are in no count of wrk's.
+        let odd = (received - self.connections) / self.every..=received / self.every;
+        let rejected = sum_of_line(report, "  Non-2xx or 3xx");
+        assert!(odd.contains(&(rejected + failed)), "{received} {report}");
+        assert_eq!(rejected > 0, self.odd.starts_with("status"), "{report}");
+    }
+}
+
+proptest! {
+    #![proptest_config(few(4))]
+
+    #[test]
+    fn counts_in_wrks_words_and_on_its_page_agree_to_the_last_request(load in any_wrk_load()) {
         let server = serve();
-        let target = url(&server, options);
+        let words = load.words(&server);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let _beside_others = beside_others();
-        let words = [&["--web=0"], tool, &["-c", connections, "-d2", &target]].concat();
         let mut running = Running::of(command(&words), "The live page is at ");
         let mut stdout = running.child.stdout.take().unwrap();
         let last = running.events(None).last().expect("an event");
@@ -871,27 +924,7 @@ fn counts_in_wrks_words_and_on_its_page_agree_to_the_last_request() {
         let (code, said) = running.end();
         assert_eq!(code, Some(0), "{said}");
         let figures: Value = serde_json::from_str(&last.data).unwrap();
-        let of = |name: &str| figures["figures"][name].as_u64().unwrap();
-        assert!(of("answered") > 100, "{report}");
-        assert_eq!(
-            number_before(&report, " requests in "),
-            of("answered"),
-            "{report}"
-        );
-        assert_eq!(
-            sum_of_line(&report, "  Socket errors"),
-            of("failed"),
-            "{report}"
-        );
-        // Those that were in flight at the end are in no count of wrk's.
-        let in_flight: u64 = connections.parse().unwrap();
-        let (_, every) = options.split_once("every=").unwrap();
-        let every: u64 = every.parse().unwrap();
-        let received = server.stop().requests;
-        let odd = (received - in_flight) / every..=received / every;
-        let (rejected, broken) = (sum_of_line(&report, "  Non-2xx or 3xx"), of("failed"));
-        assert!(odd.contains(&(rejected + broken)), "{received} {report}");
-        assert_eq!(rejected > 0, options.contains("status"), "{report}");
+        load.assert_agreed(&report, &figures["figures"], server.stop().requests);
     }
 }
 

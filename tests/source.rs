@@ -384,6 +384,58 @@ fn unknown(section: &str, folder: &Path) -> Vec<String> {
     words.filter(|word| !exists(word)).collect()
 }
 
+/// The fewest rows of such a section in the root of a crate.
+const FEWEST_ROWS: usize = 3;
+
+/// True if a section names a file, or the file or folder of a module around it. Paths are relative
+/// to the crate's source folder.
+fn leads_to(named: &BTreeSet<String>, file: &Path) -> bool {
+    file.ancestors().any(|path| {
+        let path = path.to_string_lossy();
+        let module = path.trim_end_matches(".rs");
+        let forms = [".rs", "/mod.rs", "/"].map(|end| format!("{module}{end}"));
+        forms.iter().any(|form| named.contains(form))
+    })
+}
+
+/// The source files of a crate, relative to their folder, without its root and its tests.
+fn files_of(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    sources(folder, &mut files);
+    let is_test = |part: &str| ["tests", "simulated", "simulations"].contains(&part);
+    let relative = files.into_iter().filter_map(|file| {
+        let path = file.strip_prefix(folder).ok()?.to_owned();
+        let module = path.to_str()?.strip_suffix(".rs")?;
+        let is_root = ["lib", "main"].contains(&module);
+        (!is_root && !module.split('/').any(is_test)).then_some(path)
+    });
+    relative.collect()
+}
+
+#[test]
+fn every_file_is_in_the_section_of_its_crate() {
+    let (mut files, mut missing) = (0, Vec::new());
+    for name in dependencies().into_keys() {
+        let folder = source_folder(&name).expect("a crate has a source folder");
+        let roots = ["lib.rs", "main.rs"].map(|root| read_to_string(folder.join(root)));
+        let text = roots.into_iter().find_map(Result::ok).expect("a root");
+        let section = to_change(&text).expect("its section");
+        let rows = section.matches("\n - ").count();
+        assert!(rows >= FEWEST_ROWS, "{name} has {rows} rows");
+        let named = quoted(&section);
+        let own = files_of(&folder);
+        files += own.len();
+        let own = own.into_iter().filter(|file| !leads_to(&named, file));
+        missing.extend(own.map(|file| format!("{name}: {}", file.display())));
+    }
+    assert!(files > 800, "{files} files");
+    assert_eq!(
+        missing,
+        Vec::<String>::new(),
+        "`{TO_CHANGE}` of the crate does not say what these are for"
+    );
+}
+
 #[test]
 fn every_name_in_these_sections_exists() {
     let mut files = Vec::new();
@@ -655,6 +707,78 @@ const NO_NOUNS: [&str; 21] = [
     "Wished",
     "Wrong",
 ];
+
+/// Forms of verbs for people that are in no name of an item, with those of [`OF_PEOPLE`], and the
+/// words of [`MOODS`] in any case.
+const OF_PEOPLE_IN_NAMES: [&str; 11] = [
+    "telling", "hearing", "asker", "asking", "wanting", "say", "says", "said", "saying",
+    "farewell", "patience",
+];
+/// Names that have one of these words all the same, each with the reason.
+const NAMED_SO: [(&str, &str); 2] = [
+    ("asked_per_s", "the rate asked: the term of the reports"),
+    ("rate_below_asked", "the name of this warning in the JSON"),
+];
+
+/// Returns the words of a name, in lower case.
+fn words_of_name(name: &str) -> Vec<String> {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"[A-Z]+(?:\b|_|$)|[A-Z]?[a-z]+|[A-Z]").expect("a regular expression")
+    });
+    let words = WORD.find_iter(name);
+    let words = words.map(|word| word.as_str().trim_end_matches('_').to_lowercase());
+    words.collect()
+}
+
+#[test]
+fn names_are_split_into_words() {
+    for (name, words) in [
+        ("tell_all2", "tell all"),
+        ("ASK_AGAIN_NS", "ask again ns"),
+        ("PartTold", "part told"),
+        ("listed_lines", "listed lines"),
+        ("task", "task"),
+    ] {
+        assert_eq!(words_of_name(name).join(" "), words, "{name}");
+    }
+}
+
+/// A test's name is a sentence about what people see.
+static TEST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"#\[test\]\s+(?:#\[.*\]\s+)*fn \w+").expect("a regular expression")
+});
+
+#[test]
+fn items_and_files_are_named_by_what_programs_do() {
+    let item = r"\b(?:fn|const|static|struct|enum|trait|type|mod)\s+(\w+)";
+    let item = Regex::new(item).expect("a regular expression");
+    let is_human = |name: &str| {
+        let words = words_of_name(name);
+        let mut words = words.iter().map(String::as_str);
+        words.any(|word| OF_PEOPLE.contains(&word) || OF_PEOPLE_IN_NAMES.contains(&word))
+    };
+    let (mut items, mut found) = (0, BTreeMap::new());
+    for (of, Crate { folder, .. }) in crates() {
+        for (module, text) in texts(&folder.join("src")) {
+            let file = format!("{of}: {}.rs", module.join("/"));
+            let text = TEST.replace_all(&text, "");
+            let names = item.captures_iter(&text).map(|found| found[1].to_owned());
+            let names: Vec<String> = names.chain(module.last().cloned()).collect();
+            items += names.len();
+            let names = names.into_iter().filter(|name| is_human(name));
+            found.extend(names.map(|name| (name, file.clone())));
+        }
+    }
+    assert!(items > 10_000, "{items} items");
+    for (name, reason) in NAMED_SO {
+        assert!(found.remove(name).is_some(), "no {name} is left ({reason})");
+    }
+    assert_eq!(
+        found,
+        BTreeMap::new(),
+        "programs report, receive, request and need"
+    );
+}
 
 #[test]
 fn types_and_constants_are_called_by_their_roles() {

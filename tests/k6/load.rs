@@ -367,6 +367,15 @@ fn a_saved_run_has_what_its_script_measures_and_what_its_thresholds_say() {
         ("orders: count==40", "kept"),
     ];
     assert_eq!(outcomes, expected);
+    let csv = report(&["-o", "csv"]).unwrap();
+    let csv = String::from_utf8_lossy(&csv.stdout).into_owned();
+    for fields in [
+        ",checks: rate==0.5,passed,0.5,false,0.5,",
+        ",http_req_waiting{status:200}: p(95)<0.000001,failed,",
+        ",\"checks.share{check:is odd,group:::cart}\",0",
+    ] {
+        assert!(csv.contains(fields), "{fields} in {csv}");
+    }
     let (none, cart) = (
         Value::Null,
         |check: &str| serde_json::json!({ "check": check, "group": "::cart" }),

@@ -1,11 +1,13 @@
 //! Metrics, checks and failures of a script in Loadline's own outputs: the database, the
 //! comparison, the counts beside k6's own, and what is measured outside of the load.
 
+use crate::agreement::few;
 use crate::k6::Scripts;
 use crate::k6::load::metric;
-use crate::rig::{Said, command, serve, text};
+use crate::rig::{Said, command, count, serve, text};
 use crate::sqlite::rows;
 use loadline_testbed::Server;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// A shop whose orders, sizes and checks follow the iteration's number. Every fifth page is
@@ -189,7 +191,6 @@ fn runs_of_a_script_are_compared_by_its_metrics() {
 const MIXED: &str = "
     import http from 'k6/http';
     import exec from 'k6/execution';
-    export const options = { vus: 3, iterations: 60 };
     function random(number) {
       let x = (number + 1) * 2654435761 % 4294967296;
       x = (x ^ (x >>> 13)) * 1274126177 % 4294967296;
@@ -206,63 +207,111 @@ const MIXED: &str = "
         { redirects: 0, tags: { name: `n${draw % 4}` } });
     }";
 
-#[test]
-fn failures_in_k6s_words_and_in_ours_agree_to_the_last_request() {
-    let server = serve();
-    let scripts = Scripts::new(&[("mixed.js", MIXED)]);
-    let base = format!("BASE=http://{}", server.addr());
-    for seed in 0..6 {
-        let (run, seed_of) = (format!("{seed}.run"), format!("SEED={seed}"));
-        let out = format!("loadline={run}");
-        let summary = format!("{seed}.json");
-        let words = [
-            "--out",
-            &out,
-            "--summary-export",
-            &summary,
-            "-e",
-            &base,
-            "-e",
-            &seed_of,
+/// A test of this script.
+#[derive(Clone, Debug)]
+struct Mixed {
+    vus: u32,
+    iterations: u32,
+    seed: u32,
+    on_processes: bool,
+}
+
+fn any_mixed() -> impl Strategy<Value = Mixed> {
+    let drawn = (1..6_u32, 0..60_u32, 0..100_000_u32, any::<bool>());
+    drawn.prop_map(|(vus, more, seed, on_processes)| Mixed {
+        vus,
+        iterations: vus + more,
+        seed,
+        on_processes,
+    })
+}
+
+impl Mixed {
+    /// Runs it against a server; returns k6's summary, and our own of the saved run.
+    fn summaries(&self, server: &Server) -> (Value, Value) {
+        let scripts = Scripts::new(&[("mixed.js", MIXED)]);
+        let numbers = [self.vus, self.iterations].map(|number| number.to_string());
+        let variables = [
+            format!("BASE=http://{}", server.addr()),
+            format!("SEED={}", self.seed),
         ];
-        let processes: &[&str] = if seed % 2 == 0 {
-            &[]
-        } else {
-            &["--processes", "2"]
+        let processes: &[&str] = match self.on_processes {
+            true => &["--processes", "2"],
+            false => &[],
         };
-        let said = scripts.say(&[&["run"], processes, &words[..], &["mixed.js"]].concat());
+        let load = ["--vus", &numbers[0], "--iterations", &numbers[1]];
+        let given = ["-e", &variables[0], "-e", &variables[1]];
+        let files = ["--out", "loadline=a.run", "--summary-export", "a.json"];
+        let said = scripts.say(
+            &[
+                &["run"],
+                processes,
+                &load[..],
+                &given,
+                &files,
+                &["mixed.js"],
+            ]
+            .concat(),
+        );
         assert_eq!(said.code, Some(0), "{}", said.stderr);
-        let theirs = std::fs::read(scripts.path().join(&summary)).unwrap();
-        let theirs: Value = serde_json::from_slice(&theirs).unwrap();
-        let theirs = |metric: &str, figure: &str| {
-            let number = &theirs["metrics"][metric][figure];
-            number
-                .as_u64()
-                .unwrap_or_else(|| panic!("{metric} {figure}: {theirs:#}"))
-        };
-        let ours = report(&["report", "-o", "json", text(&scripts.path().join(&run))]);
-        let ours = &ours["summary"];
-        let of = |counts: &Value, name: &str| counts[name].as_u64().unwrap_or(0);
-        let ended = of(ours, "answered") + of(ours, "failed");
-        assert_eq!(ended, theirs("http_reqs", "count"), "{seed}");
-        let failures = of(ours, "rejected") + of(ours, "failed");
-        assert_eq!(
-            failures,
-            theirs("http_req_failed", "passes"),
-            "{seed}: {ours:#}"
-        );
-        let fine = ended - failures;
-        assert_eq!(fine, theirs("http_req_failed", "fails"), "{seed}: {ours:#}");
-        assert!(
-            of(ours, "rejected") > 0 && of(ours, "failed") > 0,
-            "{seed}: {ours:#}"
-        );
-        let names = ours["names"].as_array().expect("names");
-        let sum = |key: &str| names.iter().map(|name| of(name, key)).sum::<u64>();
-        assert_eq!(sum("rejected"), of(ours, "rejected"));
-        assert_eq!(sum("failed"), of(ours, "failed"));
-        assert_eq!(sum("answered"), of(ours, "answered"));
+        let theirs = std::fs::read(scripts.path().join("a.json")).unwrap();
+        let saved = scripts.path().join("a.run");
+        let ours = report(&["report", "-o", "json", text(&saved)]);
+        (
+            serde_json::from_slice(&theirs).unwrap(),
+            ours["summary"].clone(),
+        )
     }
+}
+
+fn assert_k6s_words_agree(theirs: &Value, ours: &Value) {
+    let figure = |metric: &str, figure: &str| {
+        let number = &theirs["metrics"][metric][figure];
+        number
+            .as_u64()
+            .unwrap_or_else(|| panic!("{metric} {figure}: {theirs:#}"))
+    };
+    let of = |counts: &Value, name: &str| counts[name].as_u64().unwrap_or(0);
+    let ended = of(ours, "answered") + of(ours, "failed");
+    assert_eq!(ended, figure("http_reqs", "count"), "{ours:#}");
+    let failures = of(ours, "rejected") + of(ours, "failed");
+    assert_eq!(failures, figure("http_req_failed", "passes"), "{ours:#}");
+    let fine = ended - failures;
+    assert_eq!(fine, figure("http_req_failed", "fails"), "{ours:#}");
+    // Where all requests have one name there are no rows by name.
+    let names = ours["names"].as_array().filter(|names| !names.is_empty());
+    for key in ["rejected", "failed", "answered"] {
+        let sum = |names: &Vec<Value>| names.iter().map(|name| of(name, key)).sum::<u64>();
+        let by_name = names.map_or(of(ours, key), sum);
+        assert_eq!(by_name, of(ours, key), "{key} by name: {ours:#}");
+    }
+}
+
+proptest! {
+    #![proptest_config(few(6))]
+
+    #[test]
+    fn failures_in_k6s_words_and_in_ours_agree_to_the_last_request(test in any_mixed()) {
+        let server = serve();
+        let (theirs, ours) = test.summaries(&server);
+        assert_eq!(count(&ours, "answered") + count(&ours, "failed"), u64::from(test.iterations));
+        assert_k6s_words_agree(&theirs, &ours);
+        server.stop();
+    }
+}
+
+#[test]
+fn a_script_has_failures_of_the_network_and_rejected_responses() {
+    let server = serve();
+    let test = Mixed {
+        vus: 3,
+        iterations: 60,
+        seed: 0,
+        on_processes: false,
+    };
+    let (_, ours) = test.summaries(&server);
+    let of = |name: &str| ours[name].as_u64().unwrap_or(0);
+    assert!(of("rejected") > 0 && of("failed") > 0, "{ours:#}");
     server.stop();
 }
 

@@ -76,6 +76,17 @@
 //!   `conveyed.rs`, joined with those of others on the way `grouped.rs`, kept until they are
 //!   counted `kept_reports.rs`; what leaves a run `event.rs`; what a scenario counts by itself
 //!   `tally.rs`; the slowest requests `slowest.rs`; bodies of error responses `error_bodies.rs`
+//! - a worker: `worker.rs`, those of this process `local_workers.rs`, one that another loop drives
+//!   `driven.rs`; how it creates its users `launch.rs`; what it inspects of each `activity.rs`
+//! - connections: shared by users `shared_pool.rs`, of HTTP/2 `http2.rs`, their wait after a failed
+//!   dial `backoff.rs`, their end `lingering.rs`
+//! - the bytes of a request: `written_request.rs`, of a long list `written_list.rs`, composed
+//!   `written_composed.rs`
+//! - when a worker wakes up to receive: `gathering.rs`, `coalescing.rs`
+//! - what a worker measures of itself: `interval_times.rs`, `ticker.rs`, `costs.rs`, `counted.rs`;
+//!   the exchanges whose times are split `sampling.rs`; why requests were not sent
+//!   `best_service.rs`
+//! - the starts of users who pace themselves: `own_starts.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -20,6 +20,10 @@
 //! - how threads here let workers run: `crates/reactor/src/turns.rs`
 //! - attempts, and what is reported of them: `exporter.rs`, `delivery.rs`, `outbox.rs`
 //! - how bytes are sent: `channel.rs`, `http.rs`, `grpc.rs`, `stream.rs`, `gzip.rs`
+//! - the lines of InfluxDB: `influxdb.rs`; the messages of OpenTelemetry `otlp.rs`; the page that
+//!   Prometheus scrapes `scrape.rs`; the datagrams of StatsD `statsd.rs`; the report to a webhook
+//!   `webhook.rs`
+//! - what is measured in an interval: `batch.rs`; all exporters of a run: `running.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -18,6 +18,9 @@
 //! - the name of a finding: `FINDINGS` in `validity.rs`
 //! - the schemas and the TypeScript types: `schema.rs`, `typescript.rs`; generated anew by
 //!   `LOADLINE_WRITE_SCHEMAS=1 cargo test -p loadline-json`
+//! - what a run lists: changes of its load `load_change.rs`, notes `note.rs`, error responses
+//!   `error_response.rs`, exceptions `exception.rs`, metrics of a script `metric.rs`; numbers and
+//!   their units `number.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -30,6 +30,8 @@
 //!   a field of its form `api.rs`, then `crates/loadline/src/web/words.rs` and
 //!   `web/src/live/start.tsx`
 //! - the page of another tool: `crates/tools/host/src/page.rs`, then the tool
+//! - the files of an ended run: `files.rs`; the types for the page: `typescript.rs`; made-up
+//!   seconds for tests: `samples.rs`
 //!
 //! `docs/guide/live-page.md` describes it for users, `docs/guide/schema/openapi.json` for programs.
 

@@ -323,7 +323,7 @@ fn finished(page: RunPage, result: &RunResult) -> Finished {
     Finished {
         html: html(page),
         json: format!("{:#}\n", json(result)),
-        csv: Some(csv(&result.summary)),
+        csv: Some(csv(result)),
     }
 }
 

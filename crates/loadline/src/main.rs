@@ -31,6 +31,8 @@
 //!   starts `web/starter.rs`; Loadline's words in front of another tool's `dialect/front.rs`
 //! - the agents of a run, this machine as an agent: `agents.rs`, `agents/`
 //! - baselines, the floor, two targets in turn: `against.rs`, `floor.rs`, `commands/versus.rs`
+//! - the output for GitHub Actions: `github.rs`; a sentence while something takes long before the
+//!   load: `waiting.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -110,7 +110,7 @@ impl Reports {
                     loadline_report::text(run, &options) + &beside(compared, &options)
                 }
                 Format::Json => format!("{:#}\n", loadline_report::json(run)),
-                Format::Csv => loadline_report::csv(&run.summary),
+                Format::Csv => loadline_report::csv(run),
                 Format::Html => {
                     let page = loadline_report::run_page(run, heat);
                     let page = page.with_added(self.tables.clone());

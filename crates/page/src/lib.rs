@@ -25,6 +25,8 @@
 //!   `plot`
 //! - a heatmap: `heatmap.rs`
 //! - how data gets into the page: `template.rs`; the numbers in it `number.rs`
+//! - the charts of a page: `charts.rs`; the page of a run that goes on: `live.rs`; the types for
+//!   the front end: `typescript.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -21,6 +21,8 @@
 //! - names, addresses, proxies: `connection/naming.rs`, `connection/connect_to.rs`,
 //!   `connection/proxy.rs`, those of the environment `connection/environment_proxies.rs`
 //! - think time: `think.rs`
+//! - the destinations of connections: `destination.rs`; a script: `script.rs`; the plan as JSON:
+//!   `json.rs`; errors: `error.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

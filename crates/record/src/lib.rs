@@ -51,6 +51,15 @@
 //!   `host_counters.rs`, `environment.rs`, `floor.rs`
 //! - what is watched: `watched.rs`, `watched/history.rs`
 //! - requests without a response: `unfinished.rs`, the estimate with them `censored.rs`
+//! - the file of a saved run: `saved.rs`; its errors: `error.rs`
+//! - the whole run: `summary.rs`; its bounded history `halving.rs`, its busiest stretch
+//!   `busiest.rs`, its stretches `blocks.rs`
+//! - distributions of times: `distribution.rs`, their buckets `buckets.rs`, those with few values
+//!   `sparse_distribution.rs`
+//! - what is kept of single events: slow requests `slow_request.rs`, changes of the load
+//!   `load_change.rs`, notes `note.rs`, conditions of a script `declared.rs`, agents
+//!   `agent_begin.rs`, `odd_agent.rs`
+//! - made-up records for tests: `samples.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -4,14 +4,20 @@
 //! response, and what was not watched is empty as well. Where requests have several names, there is
 //! a column `name`, which is empty in the rows of seconds, and a row for each name follows them.
 //! Where a script counts its users and iterations, there are columns for these.
-//! Where a script counts metrics, `metric` and `value` are the last columns, and a row for each
-//! figure of a metric, named as in a check, is the last of all. No other field needs quotes.
+//! Where there are checks, thresholds of k6 among them, there are columns for a check, and a row
+//! for each of them. Where a script counts metrics, `metric` and `value` are the last columns, and
+//! a row for each figure of a metric, named as in a check, is the last of all. Names, checks and
+//! figures are in quotes where they have to be; no other field needs them.
 
+use crate::json::quantity;
 use crate::metrics;
 use crate::watch::{RUN_COLUMNS, run_fields};
+use loadline_json::{Number, Unit};
 use loadline_metrics::Series;
 use loadline_record::{Row, Summary};
 use loadline_units::rounding;
+use loadline_verdict::{CheckResult, RunResult};
+use std::slice;
 
 /// The names of the columns, as in the first line.
 const COLUMNS: [&str; 19] = [
@@ -39,6 +45,114 @@ const COLUMNS: [&str; 19] = [
 /// The columns of a run whose script counts its users and iterations.
 const COURSE_COLUMNS: [&str; 2] = ["users", "iterations"];
 
+/// The columns of a run with checks: their keys in the JSON, `text` is `check`.
+const CHECK_COLUMNS: [&str; 7] = [
+    "check", "outcome", "actual", "at_least", "bound", "unit", "samples",
+];
+
+/// The columns of a run whose script counts metrics.
+const METRIC_COLUMNS: [&str; 2] = ["metric", "value"];
+
+/// The columns of some runs in addition to those that every run has.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns {
+    has_course: bool,
+    has_names: bool,
+    has_checks: bool,
+    has_metrics: bool,
+}
+
+/// The fields of a row; those that it lacks are empty.
+#[derive(Default)]
+struct Fields {
+    counts: [String; COLUMNS.len()],
+    watched: [String; RUN_COLUMNS.len()],
+    course: [String; COURSE_COLUMNS.len()],
+    name: String,
+    check: [String; CHECK_COLUMNS.len()],
+    metric: [String; METRIC_COLUMNS.len()],
+}
+
+impl Columns {
+    /// Returns the columns that at least one of these runs needs.
+    pub(crate) fn of(runs: &[RunResult]) -> Columns {
+        let any = |needs: fn(&RunResult) -> bool| runs.iter().any(needs);
+        Columns {
+            has_course: any(|run| has_course(&run.summary)),
+            has_names: any(|run| !run.summary.total.series.is_empty()),
+            has_checks: any(|run| !run.checks.is_empty()),
+            has_metrics: any(|run| !metrics::numbers(&run.summary).is_empty()),
+        }
+    }
+
+    /// Returns the line of names.
+    pub(crate) fn names(self) -> String {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        self.joined([
+            names(&COLUMNS),
+            names(&RUN_COLUMNS),
+            names(&COURSE_COLUMNS),
+            names(&["name"]),
+            names(&CHECK_COLUMNS),
+            names(&METRIC_COLUMNS),
+        ])
+    }
+
+    /// Returns the rows of a run: of its seconds, then of its names, checks and metrics.
+    pub(crate) fn rows(self, run: &RunResult) -> Vec<String> {
+        let summary = &run.summary;
+        let seconds = summary.rows.iter().map(|row| Fields {
+            counts: fields(row, summary.total.start_ns),
+            watched: run_fields(&summary.watch, row.end_ns),
+            course: [maybe(row.users), maybe(row.iterations)],
+            ..Fields::default()
+        });
+        let series = crate::names::with_scenarios(&summary.total.series);
+        let names = series.busiest().into_iter().map(|(key, series)| Fields {
+            counts: fields_of_name(series, summary),
+            name: quoted(&key.to_string()),
+            ..Fields::default()
+        });
+        let checks = run.checks.iter().map(|check| Fields {
+            check: fields_of_check(check),
+            ..Fields::default()
+        });
+        let figures = metrics::numbers(summary).into_iter();
+        let metrics = figures.map(|(figure, value)| Fields {
+            metric: [quoted(&figure), value.to_string()],
+            ..Fields::default()
+        });
+        let rows = seconds.chain(names).chain(checks).chain(metrics);
+        rows.map(|row| self.row(row)).collect()
+    }
+
+    fn row(self, row: Fields) -> String {
+        self.joined([
+            row.counts.into(),
+            row.watched.into(),
+            row.course.into(),
+            vec![row.name],
+            row.check.into(),
+            row.metric.into(),
+        ])
+    }
+
+    /// Joins the groups of fields that the runs have.
+    fn joined(self, groups: [Vec<String>; 6]) -> String {
+        let has = [
+            true,
+            true,
+            self.has_course,
+            self.has_names,
+            self.has_checks,
+            self.has_metrics,
+        ];
+        let groups = groups.into_iter().zip(has).filter(|(_, has)| *has);
+        let fields: Vec<String> = groups.flat_map(|(group, _)| group).collect();
+        fields.join(",")
+    }
+}
+
 /// True if the script of a run counts its users or iterations.
 fn has_course(summary: &Summary) -> bool {
     let mut rows = summary.rows.iter();
@@ -47,45 +161,43 @@ fn has_course(summary: &Summary) -> bool {
 
 /// The run as CSV: a line of names, then a row for each second. `time_s` is the row's end, in
 /// seconds from the start of the measured part; percentiles are of response time.
-pub fn csv(summary: &Summary) -> String {
-    let has_names = !summary.total.series.is_empty();
-    let mut names: Vec<&str> = COLUMNS.into_iter().chain(RUN_COLUMNS).collect();
-    let has_course = has_course(summary);
-    if has_course {
-        names.extend(COURSE_COLUMNS);
+pub fn csv(run: &RunResult) -> String {
+    let columns = Columns::of(slice::from_ref(run));
+    let mut lines = vec![columns.names()];
+    lines.extend(columns.rows(run));
+    lines.join("\n") + "\n"
+}
+
+/// The fields of a check, with the numbers that the JSON has.
+fn fields_of_check(check: &CheckResult) -> [String; CHECK_COLUMNS.len()] {
+    let (bound, unit) = quantity(check.bound);
+    let actual = check.actual.map(|actual| quantity(actual).0);
+    [
+        quoted(&check.text),
+        check.outcome.word().to_owned(),
+        maybe(actual.map(number)),
+        check.is_at_least.to_string(),
+        number(bound),
+        unit_name(unit).to_owned(),
+        check.samples.to_string(),
+    ]
+}
+
+fn unit_name(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Us => "us",
+        Unit::Share => "share",
+        Unit::Count => "count",
+        Unit::PerSecond => "per_second",
+        Unit::Number => "number",
     }
-    names.extend(has_names.then_some("name"));
-    let figures = metrics::numbers(summary);
-    if !figures.is_empty() {
-        names.extend(["metric", "value"]);
+}
+
+fn number(number: Number) -> String {
+    match number {
+        Number::Count(count) => count.to_string(),
+        Number::Measured(measured) => measured.to_string(),
     }
-    let behind = ",".repeat(2 * usize::from(!figures.is_empty()));
-    let mut csv = names.join(",");
-    csv.push('\n');
-    for row in &summary.rows {
-        csv.push_str(&fields(row, summary.total.start_ns).join(","));
-        csv.push(',');
-        csv.push_str(&run_fields(&summary.watch, row.end_ns).join(","));
-        if has_course {
-            csv.push_str(&format!(",{},{}", maybe(row.users), maybe(row.iterations)));
-        }
-        csv.push_str(if has_names { "," } else { "" });
-        csv.push_str(&behind);
-        csv.push('\n');
-    }
-    for (key, series) in crate::names::with_scenarios(&summary.total.series).busiest() {
-        csv.push_str(&fields_of_name(series, summary).join(","));
-        let course = COURSE_COLUMNS.len() * usize::from(has_course);
-        csv.push_str(&",".repeat(RUN_COLUMNS.len() + course + 1));
-        csv.push_str(&quoted(&key.to_string()));
-        csv.push_str(&behind);
-        csv.push('\n');
-    }
-    let empty = ",".repeat(names.len().saturating_sub(2));
-    for (figure, value) in figures {
-        csv.push_str(&format!("{empty}{},{value}\n", quoted(&figure)));
-    }
-    csv
 }
 
 /// The fields of a name: `time_s` is the length of the run, and what is not counted by name is
@@ -168,10 +280,25 @@ fn maybe(number: Option<impl ToString>) -> String {
 mod tests {
     use super::*;
     use crate::samples;
+    use loadline_verdict::{CheckOutcome, Quantity};
+    use std::collections::BTreeMap;
+
+    /// Returns the CSV of a run without checks.
+    fn rows_of(summary: &Summary) -> String {
+        csv(&samples::result(summary, Vec::new()))
+    }
+
+    /// Returns the fields of a line by the names of their columns. No field has a comma.
+    fn by_name<'a>(csv: &'a str, line: &'a str) -> BTreeMap<&'a str, &'a str> {
+        let names = csv.lines().next().unwrap().split(',');
+        let fields: Vec<&str> = line.split(',').collect();
+        assert_eq!(names.clone().count(), fields.len(), "{line}");
+        names.zip(fields).collect()
+    }
 
     #[test]
     fn a_row_for_each_second_with_every_column() {
-        let csv = csv(&samples::stalled());
+        let csv = rows_of(&samples::stalled());
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines.len(), 1 + 10);
         assert!(
@@ -185,7 +312,7 @@ mod tests {
     #[test]
     fn the_columns_add_up_to_the_run() {
         let summary = samples::stalled();
-        let csv = csv(&summary);
+        let csv = rows_of(&summary);
         let sum = |name: &str| -> u64 {
             let column = COLUMNS.iter().position(|column| *column == name).unwrap();
             let field = |line: &str| line.split(',').nth(column).unwrap().parse::<u64>().unwrap();
@@ -200,7 +327,7 @@ mod tests {
 
     #[test]
     fn each_figure_of_a_metric_has_a_row_named_as_in_a_check() {
-        let csv = csv(&samples::counted());
+        let csv = rows_of(&samples::counted());
         let mut lines = csv.lines();
         let columns = lines.next().unwrap();
         assert!(columns.ends_with(",metric,value"), "{columns}");
@@ -218,12 +345,79 @@ mod tests {
     }
 
     #[test]
+    fn each_check_has_a_row_behind_those_of_names_and_before_those_of_metrics() {
+        let check = |text: &str, outcome, actual, bound| CheckResult {
+            text: text.to_owned(),
+            outcome,
+            undecided: None,
+            actual,
+            is_at_least: false,
+            estimate_holds: outcome == CheckOutcome::Passed,
+            bound,
+            samples: 7,
+        };
+        let time = Some(Quantity::TimeNs(1_500_250.0));
+        let late = CheckResult {
+            is_at_least: true,
+            ..check("p99<1ms", CheckOutcome::Failed, time, Quantity::TimeNs(1e6))
+        };
+        let none = check(
+            "p50<1s",
+            CheckOutcome::Undecided,
+            None,
+            Quantity::TimeNs(1e9),
+        );
+        let share = check(
+            "checks: rate>0.9",
+            CheckOutcome::Passed,
+            Some(Quantity::Number(0.95)),
+            Quantity::Number(0.9),
+        );
+        let summary = samples::counted();
+        let csv = csv(&samples::result(&summary, vec![late, none, share]));
+        let metrics = metrics::numbers(&summary).len();
+        let lines: Vec<&str> = csv.lines().collect();
+        let rows = &lines[lines.len() - metrics - 3..];
+        assert!(rows[3].contains(",cache_hits."), "{csv}");
+        let fields = |line| {
+            let by_name = by_name(&csv, line);
+            assert_eq!((by_name["time_s"], by_name["metric"]), ("", ""));
+            CHECK_COLUMNS.map(|name| by_name[name].to_owned()).join(" ")
+        };
+        assert_eq!(fields(rows[0]), "p99<1ms failed 1500.25 true 1000 us 7");
+        assert_eq!(fields(rows[1]), "p50<1s undecided  false 1000000 us 7");
+        assert_eq!(
+            fields(rows[2]),
+            "checks: rate>0.9 passed 0.95 false 0.9 number 7"
+        );
+    }
+
+    #[test]
+    fn the_rows_of_seconds_begin_with_the_same_fields_where_there_are_checks() {
+        let summary = samples::stalled();
+        let before = rows_of(&summary);
+        let mut plan = summary.clone();
+        plan.plan.checks = vec!["p99<10ms".parse().unwrap()];
+        let run = RunResult::new(plan);
+        let csv = csv(&run);
+        let rows = before.lines().zip(csv.lines());
+        assert!(
+            rows.clone().all(|(before, now)| now.starts_with(before)),
+            "{csv}"
+        );
+        assert_eq!(csv.lines().count(), before.lines().count() + 1);
+        let last = by_name(&csv, csv.lines().last().unwrap());
+        let outcome = run.checks[0].outcome.word();
+        assert_eq!((last["check"], last["outcome"]), ("p99<10ms", outcome));
+    }
+
+    #[test]
     fn users_and_iterations_have_columns_where_a_script_counts_them() {
         let mut summary = samples::counted();
-        assert!(!csv(&summary).contains("iterations"));
+        assert!(!rows_of(&summary).contains("iterations"));
         summary.rows[0].users = Some(4);
         summary.rows[1].iterations = Some(17);
-        let csv = csv(&summary);
+        let csv = rows_of(&summary);
         let mut lines = csv.lines();
         let columns = lines.next().unwrap();
         let at = |name: &str| {
@@ -246,7 +440,7 @@ mod tests {
 
     #[test]
     fn times_are_empty_where_nothing_was_answered() {
-        let csv = csv(&samples::unanswered());
+        let csv = rows_of(&samples::unanswered());
         let row = csv.lines().nth(1).unwrap();
         assert!(row.contains(",0,,,,,,"), "{row}");
     }

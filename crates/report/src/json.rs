@@ -19,6 +19,7 @@ mod traced;
 mod watch;
 
 pub use judgement::judgement;
+pub(crate) use judgement::quantity;
 
 #[cfg(test)]
 mod documents;

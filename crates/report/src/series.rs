@@ -3,9 +3,10 @@
 //! Repeats have one report, of the differences from run to run; sides that took turns are compared;
 //! all others have their reports one after the other.
 
+use crate::csv::Columns;
 use crate::style::Style;
 use crate::text::{repeats, sides, uncompared};
-use crate::{TextOptions, csv, text};
+use crate::{TextOptions, text};
 use loadline_plan::Plan;
 use loadline_record::{Role, RoleKind, Summary};
 use loadline_verdict::{CheckResult, Comparison, RunResult, checks_together, whole_runs};
@@ -81,18 +82,16 @@ fn title(role: Option<&Role>, position: usize, runs: usize) -> String {
     }
 }
 
-/// The rows of all runs as CSV, with the number of the run in front.
+/// The rows of all runs as CSV, with the number of the run in front. All have the same columns.
 pub fn series_csv(runs: &[RunResult]) -> String {
-    let mut all = String::new();
-    for (index, run) in runs.iter().enumerate() {
-        let rows = csv(&run.summary);
-        let mut lines = rows.lines();
-        let names = lines.next().unwrap_or_default();
-        if index == 0 {
-            all.push_str(&format!("run,{names}\n"));
-        }
-        for line in lines {
-            all.push_str(&format!("{},{line}\n", index + 1));
+    if runs.is_empty() {
+        return String::new();
+    }
+    let columns = Columns::of(runs);
+    let mut all = format!("run,{}\n", columns.names());
+    for (number, run) in (1..).zip(runs) {
+        for row in columns.rows(run) {
+            all.push_str(&format!("{number},{row}\n"));
         }
     }
     all
@@ -230,5 +229,19 @@ mod tests {
         assert_eq!(rows("1,"), runs[0].summary.rows.len());
         assert_eq!(rows("2,"), runs[1].summary.rows.len());
         assert_eq!(rows("run,"), 1);
+    }
+
+    #[test]
+    fn all_rows_of_a_series_have_the_columns_of_its_first_line() {
+        let counted = judged(samples::counted());
+        let mut checked = samples::stalled();
+        checked.plan.checks = vec!["p99<10ms".parse().unwrap()];
+        let runs = [judged(samples::closed()), RunResult::new(checked), counted];
+        let all = series_csv(&runs);
+        let width = |line: &str| line.split(',').count();
+        let first = all.lines().next().unwrap();
+        assert!(first.contains(",check,") && first.ends_with(",metric,value"));
+        assert!(all.lines().all(|line| width(line) == width(first)), "{all}");
+        assert_eq!(series_csv(&[]), "");
     }
 }

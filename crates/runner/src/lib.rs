@@ -39,6 +39,8 @@
 //! - watching during a run: `watching.rs`; processes on other machines `lookout.rs`
 //! - the processes of a run, here or on other machines: `fleet.rs`
 //! - a language of scripts: the list in `workload.rs`; scripts in other processes `script_job.rs`
+//! - a run handed on to other threads: `feed.rs`; a search: `search.rs`; errors: `error.rs`; plans
+//!   for tests: `samples.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -42,6 +42,7 @@
 //! - the share of a worker: `stripe.rs`; how it is divided and handed on `stripes.rs`, its
 //!   arrivals then `shared.rs`
 //! - exact arithmetic: `grid.rs`, `rate.rs`, `point.rs`
+//! - an arrival: `arrival.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

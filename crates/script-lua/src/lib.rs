@@ -43,6 +43,9 @@
 //! - the arguments of `done`: `samples.rs`
 //! - errors: `error.rs`, `failure.rs`
 //! - scripts in other processes: `packed.rs`, their files `files.rs`, their errors `error_tally.rs`
+//! - the input of a script: `options.rs`; its functions `wrk.lookup`, `wrk.connect` `addresses.rs`,
+//!   `thread:get`, `thread:set` `transfer.rs`, `debug.getinfo` `debug_info.rs`; the parts of its
+//!   URL `url_text.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

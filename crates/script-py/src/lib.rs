@@ -33,6 +33,9 @@
 //! - the record of a test: `recording.rs`, the saved run `saving.rs`
 //! - processes of a test: `parts.rs`, `parent.rs`; those on agents `agents.rs`,
 //!   this process as one `worker.rs`
+//! - a call: its settings `style.rs`, the encoded request `template.rs`, its outcome `fetched.rs`,
+//!   the decoded body `body.rs`, cookies `cookies.rs`
+//! - the user of the load: `guest.rs`; its pauses: `pause.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

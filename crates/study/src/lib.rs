@@ -22,6 +22,8 @@
 //! - a column of the results: `csv.rs`, `table.rs`, `markdown.rs`, `page/columns.rs`; its source
 //!   `figures.rs`, `meter.rs`
 //! - a study's processes and their output: `process.rs`, `output.rs`, `command.rs`
+//! - rows to runs: `expand.rs`; the folder of results: `folder.rs`; what a study waits for:
+//!   `events.rs`; its progress: `progress.rs`; its page: `page.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

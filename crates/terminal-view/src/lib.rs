@@ -20,6 +20,7 @@
 //! - the points and the time scale of the plots: `timeline.rs`, `time_scale.rs`
 //! - colours, and screens without them: `plain.rs`
 //! - what the view receives of a run: `state.rs`
+//! - artificial runs for tests: `samples.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

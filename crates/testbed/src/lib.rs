@@ -37,6 +37,10 @@
 //! - how connections are served: `listen.rs`, `worker.rs`, `connection.rs`, `line.rs`; TLS `tls.rs`
 //! - delays, limits and freezes: `delay.rs`, `limit.rs`, `freezer.rs`
 //! - what is counted: `counts.rs`, `arrivals.rs`
+//! - a server: its life `server.rs`, configuration `config.rs`, shared state `state.rs`,
+//!   `context.rs`, errors `error.rs`; messages to its workers `inbox.rs`, waits `alarm.rs`
+//! - a response: decided `reply.rs`, its content `content.rs`, its body as sent `body.rs`; a
+//!   socket: `socket.rs`; what clients sent: `capture.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

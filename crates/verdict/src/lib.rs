@@ -33,6 +33,8 @@
 //!   `bands.rs`
 //! - what is wrong with a machine: `machine.rs`; agents that differ from the others `odd_agent.rs`,
 //!   that do not begin with them `agent_begin.rs`
+//! - the result of a run: `result.rs`, of several `series.rs`; the interval of a percentile:
+//!   `confidence.rs`; numbers with their unit: `quantity.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -25,6 +25,8 @@
 //! - a figure of the machine: `host.rs`, `route.rs`, `tcp_sockets.rs`; around a run
 //!   `host_counters.rs`, before it `environment.rs`, `cpu_quota.rs`
 //! - how often something expensive is read: `look.rs`, `probe_budget.rs`
+//! - where it is read from: `proc.rs`; the TCP sockets of the kernel `diagnosis.rs`; the parents of
+//!   processes `table.rs`; made-up folders for tests: `fixture.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -38,6 +38,9 @@
 //!   `h2/error.rs`
 //! - header compression: `h2/hpack/`
 //! - the receiver of a response's parts: `sink.rs`, `h2/sink.rs`
+//! - HTTP/2: `h2.rs`
+//! - parsing of a response: the last head `memo.rs`, one in pieces `partial.rs`; why it can not be
+//!   read: `malformed.rs`, `excerpt.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -34,6 +34,10 @@
 //!   `rest/figures.rs`; what it shows and changes of a test `running.rs`, `rest/control.rs`; the
 //!   commands that use it `clients.rs`
 //! - Go's sentences and JSON: `go_words.rs`, `go_json.rs`
+//! - the files of `--out`: `output.rs`; identifiers of groups and checks in them `identifiers.rs`;
+//!   the REST API: `rest.rs`
+//! - a command under way: `session.rs`; what it prints from several threads `screen.rs`; a request
+//!   of its own `fetch.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -15,6 +15,7 @@
 //! - the summary: as text `summary/text.rs`, `summary/legacy.rs`; as JSON `summary/data.rs`,
 //!   `summary/machine.rs`; numbers `summary/format.rs`
 //! - a value with its tags, for outputs: `sample.rs`
+//! - the summary at the end: `summary.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -19,6 +19,8 @@
 //! - the selectors of `k6/html`: `html/css.rs`, `html/css/`; the cases with k6's own values are in
 //!   `tests/html/`
 //! - errors and native functions: `error.rs`, `native.rs`
+//! - values of scripts: bytes `bytes.rs`, texts `text.rs`, JSON `json.rs`, forms `form.rs`, rows of
+//!   a CSV file `table.rs`; our own JavaScript `source.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

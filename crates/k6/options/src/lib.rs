@@ -17,6 +17,7 @@
 //! - an executor: `scenario.rs`, as it is written `scenario/raw.rs`, its problems
 //!   `scenario/checks.rs`; its description `describe.rs`
 //! - execution segments, local addresses, durations: `segment.rs`, `local_ips.rs`, `time.rs`
+//! - a command line: `cli.rs`; how fields may be spelled: `spelling.rs`; errors: `error.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -1,7 +1,7 @@
 //! The module `k6/http`.
 //!
-//! A request passes three stages: `wanted` reads the arguments of the script, `send` sends the
-//! request and follows its redirects without access to JavaScript, and `response` presents the
+//! A request passes three stages: `ScriptRequest` reads the arguments of the script, `send` sends
+//! the request and follows its redirects without access to JavaScript, and `response` presents the
 //! `answer` to the script.
 
 mod answer;

@@ -47,6 +47,10 @@
 //!   the numbers of users and iterations: `counts.rs`
 //! - users that share a runtime: `shared.rs`, `shared/runtime.rs`, `shared/jobs.rs`, `vu_mode.rs`;
 //!   the limit of memory `memory.rs`
+//! - a script: its modules `modules.rs`, loaded `program.rs`, its summary `summary.rs`; an
+//!   exception as text `exception.rs`
+//! - a runtime of QuickJS: `realm.rs`; functions that scripts call: `native.rs`
+//! - the state of a virtual user: `vu.rs`; of a run: `run.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

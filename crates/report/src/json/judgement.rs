@@ -43,7 +43,7 @@ pub(super) fn outcome(outcome: CheckOutcome) -> json::CheckOutcome {
 }
 
 /// The number, and the unit it is in.
-fn quantity(quantity: Quantity) -> (json::Number, json::Unit) {
+pub(crate) fn quantity(quantity: Quantity) -> (json::Number, json::Unit) {
     match quantity {
         Quantity::TimeNs(ns) => (json::Number::Measured(us(ns).0), json::Unit::Us),
         Quantity::Share(share) => (json::Number::Measured(share), json::Unit::Share),

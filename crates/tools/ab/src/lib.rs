@@ -15,6 +15,8 @@
 //! - the reports and files: `report.rs`, `html.rs`, `files.rs`; connection times `times.rs`
 //! - what is counted for them: `tally.rs`, `ledger.rs`; the group of an error kind `tally.rs`
 //! - the course of a command: `conduct.rs`; its refusals `usage.rs`
+//! - words as ab reads them: `getopt.rs`, numbers `number.rs`, the URL `target.rs`, names of TLS
+//!   `names.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

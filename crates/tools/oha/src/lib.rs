@@ -21,6 +21,7 @@
 //! - oha's text for an error kind: `behaviour.rs`
 //! - the course of a command: `conduct.rs`, what it prints in place of a run `outcome.rs`,
 //!   `debug.rs`
+//! - a report: `report.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -17,6 +17,7 @@
 //! - the files of latencies: `latencies.rs`
 //! - the users in several processes: `job.rs`
 //! - version and usage: `usage.rs`
+//! - words as wrk reads them: `options.rs`; the URL: `target.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
