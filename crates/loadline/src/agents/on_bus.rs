@@ -20,7 +20,7 @@ use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::{counted, time};
-use loadline_watch::Target;
+use loadline_watch::{Target, environment};
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -294,6 +294,7 @@ fn card(flags: &AgentFlags) -> Result<Card> {
     let open_files = raise_open_files().unwrap_or(u64::MAX);
     Ok(Card {
         watches: flags.watch.iter().map(Target::to_string).collect(),
+        local_ports: environment().tcp.local_ports(),
         ..Card::new(name, cores, open_files, labels)
     })
 }
