@@ -186,6 +186,7 @@ impl Fleet for Agents {
             Err(GatherError::TooFew { usable, .. }) => usable as u32,
             Err(
                 GatherError::Bus(_)
+                | GatherError::NotAll { .. }
                 | GatherError::TooMany { .. }
                 | GatherError::TooFewWatchers { .. },
             ) => 0,
