@@ -34,7 +34,8 @@
 //!
 //! - a message: `message.rs`; how it is sent `frame.rs`; what is sent once to all `bundle.rs`, the
 //!   bodies of requests in it `bodies.rs`
-//! - a child's side: `child.rs`; what it reports is in the crate `engine`
+//! - a child's side: `child.rs`, and where its agent stands still `orphan.rs`; what it reports is
+//!   in the crate `engine`
 //! - the coordinator's side: all children `processes.rs`, up to the begin of the load `muster.rs`,
 //!   their assignment `assignment.rs`, while the run lasts `supervision.rs`; one of them `link.rs`,
 //!   its pipes `pipes.rs`; those that join while it lasts `newcomers.rs`
@@ -59,6 +60,7 @@ mod merging;
 mod message;
 mod muster;
 mod newcomers;
+mod orphan;
 mod parts;
 mod pipes;
 mod processes;
@@ -76,6 +78,7 @@ pub use merging::{MergeOrder, ToAgent, merged};
 pub use message::{Before, FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use muster::{Machines, Users};
 pub use newcomers::{Newcomer, Recruiter};
+pub use orphan::{PART_VARIABLE, end_with_stopped_parent};
 pub use parts::Parts;
 pub use pipes::start as start_child;
 pub use processes::Processes;

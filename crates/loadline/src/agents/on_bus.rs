@@ -16,7 +16,7 @@ use loadline_bus::{
     Bus, BusAddress, Card, GatherError, Hire, Host, Labels, MeasureFloor, Selector, Task,
     parse_label,
 };
-use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
+use loadline_cluster::{Line, OnLoss, PART_VARIABLE, Recruiter, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::{counted, time};
@@ -262,7 +262,9 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
     }
     loadline_bus::serve(&bus, &card, floor_of(&card), |task| match task {
         Task::Part => {
-            let line = start_child(card.name.clone(), worker_command(&program));
+            let mut command = worker_command(&program);
+            command.env(PART_VARIABLE, "1");
+            let line = start_child(card.name.clone(), command);
             line.map_err(|error| error.to_string())
         }
         Task::PartOf(locust_part::TOOL) => locust_part::start(&card.name),
