@@ -151,10 +151,6 @@ fn to_merge_a_report_of_a_hundred_names_allocates_little() {
 
 #[test]
 #[ignore = "soak: prints how long it takes, for the guide"]
-#[expect(
-    clippy::print_stdout,
-    reason = "whoever looks for the times finds them"
-)]
 fn the_time_to_merge_a_report_of_a_hundred_names() {
     let mut times_ms = Vec::new();
     for _ in 0..100 {
