@@ -33,6 +33,8 @@ mod overheard;
 mod per_agent;
 /// The README's commands.
 mod readme;
+/// Agents that are lost, and back.
+mod returns;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.

@@ -19,6 +19,19 @@ pub fn agents(bus: &Bus) -> Result<Vec<Card>, BusError> {
     look(bus, |_| false)
 }
 
+/// Returns those of these names whose agents are there and have no part of a run.
+///
+/// # Errors
+/// If the bus can't be used.
+pub fn free(bus: &Bus, names: &[String]) -> Result<Vec<String>, BusError> {
+    let cards = agents(bus)?;
+    let is_free = |name: &&String| {
+        let mut own = cards.iter().filter(|card| card.name == **name);
+        own.any(|card| card.busy_with.is_none())
+    };
+    Ok(names.iter().filter(is_free).cloned().collect())
+}
+
 /// Returns the agents that a run is for, free and of this version, in the order of their names.
 /// Waits for agents that are not there yet, for at most `patience`; without a number also for all
 /// that are busy.

@@ -43,7 +43,8 @@
 //! - another way to carry frames: a `Line` as in `line.rs`
 //! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`; on lines
 //!   that carry their messages as well `relay.rs`
-//! - when a child is lost: `SILENCE_TIMEOUT` in `watched.rs`; what becomes of its load `loss.rs`
+//! - when a child is lost: `SILENCE_TIMEOUT` in `watched.rs`; what becomes of its load `loss.rs`,
+//!   and when it is back `returns.rs`; what is noted of agents `ledger.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -53,6 +54,7 @@ mod bundle;
 mod child;
 mod frame;
 mod group;
+mod ledger;
 mod line;
 mod link;
 mod loss;
@@ -65,6 +67,7 @@ mod parts;
 mod pipes;
 mod processes;
 mod relay;
+mod returns;
 mod supervision;
 mod watched;
 
@@ -72,8 +75,9 @@ pub use bundle::{Bundle, Hash};
 pub use child::{ChildError, send_reports, serve};
 pub use frame::{Frame, LONGEST_FRAME};
 pub use group::Grouping;
+pub use ledger::{Loss, Outsider, Return};
 pub use line::{Line, Remote, Sink, Source};
-pub use loss::{Loss, OnLoss};
+pub use loss::OnLoss;
 pub use merging::{MergeOrder, ToAgent, merged};
 pub use message::{Before, FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use muster::{Machines, Users};
@@ -83,4 +87,5 @@ pub use parts::Parts;
 pub use pipes::start as start_child;
 pub use processes::Processes;
 pub use relay::{Relay, Seat, Sockets, end_orphaned_process};
+pub use returns::Scout;
 pub use watched::SILENCE_TIMEOUT;

@@ -90,6 +90,12 @@ impl Agents {
         let (hosts, refusals) = invited.map_err(unusable)?;
         Ok((hosts.into_iter().map(FarPart::new).collect(), refusals))
     }
+
+    /// Returns those of these names whose agents are there and have no part of a test.
+    fn free(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Vec<String>> {
+        let free = py.detach(|| loadline_bus::free(&self.bus, &names));
+        free.map_err(unusable)
+    }
 }
 
 impl Agents {

@@ -16,7 +16,7 @@ use loadline_bus::{
     Bus, BusAddress, Card, GatherError, Hire, Host, Labels, MeasureFloor, Selector, Task,
     parse_label,
 };
-use loadline_cluster::{Line, OnLoss, PART_VARIABLE, Recruiter, start_child};
+use loadline_cluster::{Line, OnLoss, PART_VARIABLE, Recruiter, Scout, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::{counted, time};
@@ -206,6 +206,11 @@ impl Fleet for Agents {
             let hosts = loadline_bus::gather(&bus, &wanted, None, Duration::ZERO).ok()?;
             hosts.into_iter().next().map(|host| host.line)
         }))
+    }
+
+    fn scout(&self) -> Scout {
+        let bus = self.bus.clone();
+        Box::new(move |lost| loadline_bus::free(&bus, lost).unwrap_or_default())
     }
 
     fn on_loss(&self) -> OnLoss {
