@@ -206,7 +206,7 @@ mod tests {
                 ..success(200 + 300 * (number % 2) as u16, 1_000 * number)
             };
             tally.succeeded(&success);
-            if number % 5 == 0 {
+            if number.is_multiple_of(5) {
                 tally.failed("timeout", 9_000 * number);
             }
             let rows = vec![Row {
