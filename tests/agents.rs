@@ -35,6 +35,8 @@ mod overheard;
 mod per_agent;
 /// The README's commands.
 mod readme;
+/// Agents that are lost, and back.
+mod returns;
 /// Other tools, and scripts, on agents.
 mod scripts;
 /// Searches and series on agents.
@@ -430,6 +432,35 @@ fn agents_are_chosen_by_their_labels() {
 }
 
 #[test]
+fn all_agents_with_a_label_are_awaited_also_one_that_is_busy() {
+    let (bus, server) = (Bus::start(&[]), serve());
+    let label = ["--label", "region=eu"];
+    let _agents = ["one", "two"].map(|name| Agent::start(&bus.url(), name, &label));
+    // Such an agent never takes part.
+    let watch = [&label[..], &["--watch", "pid:1"]].concat();
+    let _watcher = Agent::start(&bus.url(), "watcher", &watch);
+    let url = url(&server);
+    let run = start(&bus, "1", &["-c", "1", "-r", "20", "-d", "60s", &url]);
+    bus.await_busy(1);
+    let nats = bus.url();
+    let words = ["--nats", &nats, "--agents", "region=eu", "--agents-timeout"];
+    let said = loadline(&[&words[..], &["1s", "-n", "10", &url]].concat());
+    assert_eq!(said.code, Some(2));
+    let expected =
+        "--agents region=eu is all that have this label, and 1 of 2 can take part (agent";
+    assert!(said.stderr.contains(expected), "{}", said.stderr);
+    assert!(said.stderr.contains("is busy with run"), "{}", said.stderr);
+    let next = start(&bus, "region=eu", &["-c", "4", "-n", "40", &url]);
+    sleep(Duration::from_secs(1));
+    signal(&run.coordinator, "INT");
+    end(run);
+    let (found, stderr, code) = end(next);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("on 2 agents: one, two."), "{stderr}");
+    assert_eq!(count(&found, "answered"), 40);
+}
+
+#[test]
 fn too_few_agents_are_awaited_and_then_named() {
     let bus = Bus::start(&[]);
     let _agent = Agent::start(&bus.url(), "alone", &["--label", "region=eu"]);
@@ -440,7 +471,11 @@ fn too_few_agents_are_awaited_and_then_named() {
             "3",
             "--agents 3: 1 of the 1 agents on the bus can take part",
         ),
-        ("region=us", "--agents region=us: 0 of the 0 agents"),
+        (
+            "region=us",
+            "--agents region=us: 0 of the 0 agents on the bus can take part, and 1 more has other \
+             labels;",
+        ),
     ] {
         let said_by = loadline(&[
             "--nats",

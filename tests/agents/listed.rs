@@ -31,6 +31,7 @@ fn each_agent_is_listed_with_what_its_machine_can_do() {
     for agent in &agents[..2] {
         assert!(agent["cores"].as_u64() >= Some(1), "{agent}");
         assert!(agent["open_files"].as_u64() >= Some(64), "{agent}");
+        assert!(agent["local_ports"].as_u64() >= Some(1), "{agent}");
         assert_eq!(agent["version"], env!("CARGO_PKG_VERSION"), "{agent}");
         assert!(agent["clock"]["error_ns"].as_u64().is_some(), "{agent}");
         assert_eq!(agent["state"], "free");

@@ -15,6 +15,9 @@ const SCHEDULING: Duration = Duration::from_millis(500);
 /// The most bytes of an interval's report: 4 KB of a steady load, and what a busy machine spreads
 /// the times by.
 const MOST_REPORT_BYTES: usize = 8_192;
+/// The most bytes of one of a hundred names: 12 KB, which a test of the engine holds where no machine
+/// spreads the times, and twice as many on a busy one.
+const MOST_BYTES_OF_NAMES: usize = 24_576;
 
 /// A server that answers each request; returns its URL, and the instant of the first request of
 /// each connection.
@@ -187,6 +190,5 @@ fn a_report_of_a_hundred_names_is_small() {
     let urls = folder.path().join("urls");
     let lines = (1..=100).map(|number| format!("{}item/{number}\n", url(&server)));
     fs::write(&urls, lines.collect::<String>()).unwrap();
-    // The first one has the names as well.
-    assert_reports_are_small(&["--urls", text(&urls)], 3 * MOST_REPORT_BYTES);
+    assert_reports_are_small(&["--urls", text(&urls)], MOST_BYTES_OF_NAMES);
 }

@@ -86,9 +86,10 @@ pub enum GatherError {
     Bus(#[from] BusError),
     /// Fewer agents than needed can take part.
     #[error(
-        "--agents {wanted}: {usable} of the {present} agents on the bus can take part{}; start \
+        "--agents {wanted}: {usable} of the {present} agents on the bus can take part{}{}; start \
          more with `loadline agent`, or give a lower number.",
-        listed(refusals)
+        listed(refusals),
+        counted_strangers(*strangers)
     )]
     TooFew {
         /// The agents that are needed, as they were given.
@@ -96,6 +97,24 @@ pub enum GatherError {
         /// The number of agents that can take part.
         usable: usize,
         /// The number of agents.
+        present: usize,
+        /// The others, each with its reason.
+        refusals: Vec<String>,
+        /// The number of those that have other labels.
+        strangers: usize,
+    },
+    /// Some of the agents with the labels can't take part, and all of them are wanted.
+    #[error(
+        "--agents {wanted} is all that have this label, and {usable} of {present} can take part{}; \
+         wait for the others, or give a number as well: --agents {usable},{wanted}.",
+        listed(refusals)
+    )]
+    NotAll {
+        /// The agents that are needed, as they were given.
+        wanted: String,
+        /// The number of agents that can take part.
+        usable: usize,
+        /// The number of agents with the labels that take part in runs.
         present: usize,
         /// The others, each with its reason.
         refusals: Vec<String>,
@@ -134,5 +153,14 @@ fn listed(refusals: &[String]) -> String {
     match refusals {
         [] => String::new(),
         some => format!(" (agent {})", some.join("; agent ")),
+    }
+}
+
+/// Returns the words about agents with other labels, if there are any.
+fn counted_strangers(strangers: usize) -> String {
+    match strangers {
+        0 => String::new(),
+        1 => ", and 1 more has other labels".to_owned(),
+        _ => format!(", and {strangers} more have other labels"),
     }
 }

@@ -67,5 +67,5 @@ pub use hire::{AGENTS_VARIABLE, Hire};
 pub use hosts::{Host, Invitation, command, gather};
 pub use look::{Eye, View, serve_looks};
 pub use protocol::{Card, Task, Versions};
-pub use search::{MOST_AGENTS, agents, find, find_watchers};
+pub use search::{MOST_AGENTS, agents, find, find_watchers, free};
 pub use selector::{Labels, Selector, parse_label};

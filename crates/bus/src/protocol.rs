@@ -40,6 +40,10 @@ pub struct Card {
     pub cores: u32,
     /// The most files and connections that a process of it may have open.
     pub open_files: u64,
+    /// The most connections from one of its addresses to one of a target: its local ports, if they
+    /// are known.
+    #[serde(default)]
+    pub local_ports: Option<u64>,
     /// Its labels.
     #[serde(default)]
     pub labels: Labels,
@@ -73,6 +77,7 @@ impl Card {
             versions: Versions::own(),
             cores,
             open_files,
+            local_ports: None,
             labels,
             watches: Vec::new(),
             busy_with: None,

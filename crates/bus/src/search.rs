@@ -19,8 +19,22 @@ pub fn agents(bus: &Bus) -> Result<Vec<Card>, BusError> {
     look(bus, |_| false)
 }
 
+/// Returns those of these names whose agents are there and have no part of a run.
+///
+/// # Errors
+/// If the bus can't be used.
+pub fn free(bus: &Bus, names: &[String]) -> Result<Vec<String>, BusError> {
+    let cards = agents(bus)?;
+    let is_free = |name: &&String| {
+        let mut own = cards.iter().filter(|card| card.name == **name);
+        own.any(|card| card.busy_with.is_none())
+    };
+    Ok(names.iter().filter(is_free).cloned().collect())
+}
+
 /// Returns the agents that a run is for, free and of this version, in the order of their names.
-/// Waits for agents that are not there yet, for at most `patience`.
+/// Waits for agents that are not there yet, for at most `patience`; without a number also for all
+/// that are busy.
 ///
 /// # Errors
 /// If there are too few, or the bus can't be used.
@@ -29,7 +43,8 @@ pub fn find(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Card
     let until = Instant::now() + patience;
     loop {
         let seen = candidates(bus, wanted, wanted.least())?;
-        if seen.usable.len() >= wanted.least() {
+        let are_all = wanted.count.is_some() || seen.missing == 0;
+        if seen.usable.len() >= wanted.least() && are_all {
             let mut usable = seen.usable;
             usable.truncate(wanted.count.map_or(usize::MAX, |count| count as usize));
             refuse_too_many(wanted, usable.len())?;
@@ -97,17 +112,30 @@ pub(crate) struct Candidates {
     pub(crate) usable: Vec<Card>,
     /// The others: name and reason.
     pub(crate) refusals: Vec<String>,
+    /// The number of those that may take part in runs: all but those that watch.
+    missing: usize,
+    /// The number of agents with other labels.
+    strangers: usize,
 }
 
 impl Candidates {
     /// Returns the error for too few of them, in addition to those that take part already.
     pub(crate) fn too_few(self, wanted: &Selector, hired: usize) -> GatherError {
         let usable = hired + self.usable.len();
+        if wanted.count.is_none() && usable > 0 {
+            return GatherError::NotAll {
+                wanted: wanted.to_string(),
+                usable,
+                present: usable + self.missing,
+                refusals: self.refusals,
+            };
+        }
         GatherError::TooFew {
             wanted: wanted.to_string(),
             usable,
             present: usable + self.refusals.len(),
             refusals: self.refusals,
+            strangers: self.strangers,
         }
     }
 }
@@ -124,7 +152,9 @@ pub(crate) fn candidates(
         wanted.count.is_some() && cards.iter().filter(fits).count() >= enough
     };
     let mut cards = look(bus, has_enough)?;
+    let all = cards.len();
     cards.retain(|card| wanted.fits(card));
+    let strangers = all - cards.len();
     let (usable, others): (Vec<Card>, Vec<Card>) =
         cards.into_iter().partition(|card| card.refusal().is_none());
     let refusals = others.iter().filter_map(|card| {
@@ -134,6 +164,8 @@ pub(crate) fn candidates(
     Ok(Candidates {
         usable,
         refusals: refusals.collect(),
+        missing: others.iter().filter(|card| card.watches.is_empty()).count(),
+        strangers,
     })
 }
 

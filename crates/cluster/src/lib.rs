@@ -34,7 +34,8 @@
 //!
 //! - a message: `message.rs`; how it is sent `frame.rs`; what is sent once to all `bundle.rs`, the
 //!   bodies of requests in it `bodies.rs`
-//! - a child's side: `child.rs`; what it reports is in the crate `engine`
+//! - a child's side: `child.rs`, and where its agent stands still `orphan.rs`; what it reports is
+//!   in the crate `engine`
 //! - the coordinator's side: all children `processes.rs`, up to the begin of the load `muster.rs`,
 //!   their assignment `assignment.rs`, while the run lasts `supervision.rs`; one of them `link.rs`,
 //!   its pipes `pipes.rs`; those that join while it lasts `newcomers.rs`
@@ -42,7 +43,8 @@
 //! - another way to carry frames: a `Line` as in `line.rs`
 //! - processes that somebody else starts, supervises and ends, as Locust's: `parts.rs`; on lines
 //!   that carry their messages as well `relay.rs`
-//! - when a child is lost: `SILENCE_TIMEOUT` in `watched.rs`; what becomes of its load `loss.rs`
+//! - when a child is lost: `SILENCE_TIMEOUT` in `watched.rs`; what becomes of its load `loss.rs`,
+//!   and when it is back `returns.rs`; what is noted of agents `ledger.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -52,6 +54,7 @@ mod bundle;
 mod child;
 mod frame;
 mod group;
+mod ledger;
 mod line;
 mod link;
 mod loss;
@@ -59,10 +62,12 @@ mod merging;
 mod message;
 mod muster;
 mod newcomers;
+mod orphan;
 mod parts;
 mod pipes;
 mod processes;
 mod relay;
+mod returns;
 mod supervision;
 mod watched;
 
@@ -70,14 +75,17 @@ pub use bundle::{Bundle, Hash};
 pub use child::{ChildError, send_reports, serve};
 pub use frame::{Frame, LONGEST_FRAME};
 pub use group::Grouping;
+pub use ledger::{Loss, Outsider, Return};
 pub use line::{Line, Remote, Sink, Source};
-pub use loss::{Loss, OnLoss};
+pub use loss::OnLoss;
 pub use merging::{MergeOrder, ToAgent, merged};
 pub use message::{Before, FromChild, Job, PROTOCOL, Ready, ToChild};
 pub use muster::{Machines, Users};
 pub use newcomers::{Newcomer, Recruiter};
+pub use orphan::{PART_VARIABLE, end_with_stopped_parent};
 pub use parts::Parts;
 pub use pipes::start as start_child;
 pub use processes::Processes;
 pub use relay::{Relay, Seat, Sockets, end_orphaned_process};
+pub use returns::Scout;
 pub use watched::SILENCE_TIMEOUT;

@@ -27,8 +27,7 @@ pub(crate) struct Part {
     /// The name of the agent that has it, if one has.
     pub(crate) agent: Option<String>,
     pub(crate) workers: Range<u32>,
-    /// The number of all workers of the plan, and of its scenarios.
-    pub(crate) threads: u32,
+    /// The number of scenarios of the plan.
     pub(crate) scenarios: usize,
     /// The codec of its workers' tallies, if they have any.
     pub(crate) tallies: Option<TallyCodec>,
@@ -325,11 +324,13 @@ impl Listener {
             FromChild::Failed { reason } => {
                 self.has_started(Err(reason));
                 lock(&self.state).is_done = true;
+                // It may have been about to join.
+                self.part.handover.end();
             }
             FromChild::Done if self.part.group.is_some() => {
                 // Its reports are on the way, and it may join those of others.
                 lock(&self.state).has_ended = true;
-                self.part.handover.leave(None);
+                self.part.handover.end();
             }
             FromChild::Done => return Ok(true),
         }
@@ -374,7 +375,7 @@ impl Listener {
     fn ends_well(mut self) {
         self.has_started(Err("ended before its connections were up".to_owned()));
         lock(&self.state).is_done = true;
-        self.part.handover.leave(None);
+        self.part.handover.end();
         self.wait();
     }
 
@@ -391,9 +392,10 @@ impl Listener {
         let reason = reason.unwrap_or(ending);
         self.has_started(Err(reason.clone()));
         let course = lock(&self.state).course;
+        let workers = self.part.workers.len() as u32;
         let taken_from_ns = match has_ended {
             true => None,
-            false => self.part.handover.leave(course),
+            false => self.part.handover.lose(workers, course),
         };
         let failure = self.failure(&reason, taken_from_ns);
         if let (Some(agent), Some(_)) = (&self.part.agent, course) {
@@ -432,13 +434,14 @@ impl Listener {
 
     fn failure(&self, reason: &str, taken_from_ns: Option<u64>) -> WorkerFailure {
         let told_ns = self.until_ns();
-        let (own, all) = (self.part.workers.len() as f64, f64::from(self.part.threads));
+        let handover = &self.part.handover;
+        let share_percent = handover.share_percent(self.part.workers.len() as u32, told_ns);
         WorkerFailure::Gone {
             part: self.part.name.clone(),
             reason: reason.to_owned(),
             until_s: format!("{:.1}", told_ns as f64 / 1e9),
-            share: format!("{:.0}%", 100.0 * own / all),
-            extent: self.part.handover.extent(taken_from_ns),
+            share: format!("{share_percent:.0}%"),
+            extent: handover.extent(taken_from_ns),
         }
     }
 }

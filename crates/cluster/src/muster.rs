@@ -269,7 +269,6 @@ pub(crate) fn links(
             name: line.name.clone(),
             agent: line.agent.clone(),
             workers,
-            threads: plan.threads,
             scenarios: plan.scenarios.len().max(1),
             tallies: common.tallies.cloned(),
             handover: common.handover.clone(),

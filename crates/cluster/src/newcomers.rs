@@ -6,6 +6,7 @@
 //! A part is numbered by the order in which it was found, and so are its workers.
 
 use crate::assignment::Assignment;
+use crate::ledger::Outsider;
 use crate::line::Line;
 use crate::link::{Link, Part, Started};
 use crate::loss::{Course, Handover};
@@ -116,7 +117,6 @@ impl Newcomers {
                 name: line.name.clone(),
                 agent: line.agent.clone(),
                 workers,
-                threads: self.next_worker,
                 scenarios: plan.scenarios.len().max(1),
                 tallies: tallies.clone(),
                 handover: handover.clone(),
@@ -130,13 +130,32 @@ impl Newcomers {
     }
 
     /// Returns the parts whose connections are open since the last call. Those that can't open
-    /// theirs stay out.
+    /// theirs stay out, which is noted.
     pub(crate) fn ready(&mut self) -> Vec<u32> {
-        let ready = self
-            .begun
-            .try_iter()
-            .filter_map(|(index, ready)| ready.is_ok().then_some(index));
+        let started: Vec<(u32, Started)> = self.begun.try_iter().collect();
+        let ready = started.into_iter().filter_map(|(index, ready)| {
+            if let (Err(reason), Some(agent)) = (&ready, self.agent(index)) {
+                self.enlistment.handover.ledger().refuse(Outsider {
+                    agent: agent.to_owned(),
+                    reason: reason.clone(),
+                    at_ns: self.now_ns(),
+                });
+            }
+            ready.is_ok().then_some(index)
+        });
         ready.collect()
+    }
+
+    /// Returns the name of the agent that has the part of this number.
+    fn agent(&self, index: u32) -> Option<&str> {
+        let found = self.names.iter().find(|(number, _)| *number == index);
+        found.and_then(|(_, agent)| agent.as_deref())
+    }
+
+    /// Returns the time since the run's zero, in nanoseconds.
+    fn now_ns(&self) -> u64 {
+        let zero_ns = self.enlistment.course.begin_ns + self.zero_ns();
+        monotonic_ns().saturating_sub(zero_ns)
     }
 
     /// Returns the next whole second, in nanoseconds from the begin of the load, that can
@@ -176,13 +195,14 @@ impl Newcomers {
             takeovers: takeovers.to_vec(),
         };
         link.start(self.enlistment.course, before);
+        let Enlistment { handover, each, .. } = &self.enlistment;
+        handover.join(*each, at_ns);
         // If it was lost in the meantime, nobody else says so.
         link.tell_loss(inlet);
-        let agent = self.names.iter().find(|(number, _)| *number == index);
-        if let Some((_, Some(agent))) = agent {
+        if let Some(agent) = self.agent(index) {
             let _ = self.tell.send(Newcomer {
                 part: index,
-                agent: agent.clone(),
+                agent: agent.to_owned(),
                 workers: links[index as usize].workers(),
                 from_ns,
             });

@@ -3,12 +3,14 @@
 use crate::assignment::Assignment;
 use crate::bundle::Bundle;
 use crate::group::{Group, Grouping};
+use crate::ledger::{Loss, Outsider, Return};
 use crate::line::Line;
 use crate::link::Beginning;
-use crate::loss::{Handover, Loss, OnLoss};
+use crate::loss::{Handover, OnLoss};
 use crate::muster::{Machines, Muster, Users};
 use crate::newcomers::{Newcomer, Newcomers, Recruiter};
 use crate::pipes;
+use crate::returns::{Scout, look_for_lost};
 use loadline_engine::{Detail, Run, StartError};
 use loadline_plan::Plan;
 use loadline_record::{AgentBegin, Distribution};
@@ -193,7 +195,25 @@ impl Processes {
 
     /// Returns the agents that were lost since the last call.
     pub fn losses(&self) -> Vec<Loss> {
-        self.handover.take_losses()
+        self.handover.ledger().take_losses()
+    }
+
+    /// Begins to look for agents that are lost, until the run is over.
+    pub fn look_for_lost(&self, plan: &Plan, scout: Scout) {
+        let warmup_ns = u64::try_from(plan.warmup.as_nanos()).unwrap_or(u64::MAX);
+        let zero_ns = self.run.begin_ns().saturating_add(warmup_ns);
+        let is_over = Arc::clone(&self.is_over);
+        look_for_lost(self.handover.clone(), scout, zero_ns, is_over);
+    }
+
+    /// Returns the lost agents that are back since the last call.
+    pub fn returns(&self) -> Vec<Return> {
+        self.handover.ledger().take_returns()
+    }
+
+    /// Returns the agents that would have joined since the last call, and can't.
+    pub fn outsiders(&self) -> Vec<Outsider> {
+        self.handover.ledger().take_outsiders()
     }
 
     /// Returns the agents that have joined since the last call.

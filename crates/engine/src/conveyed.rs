@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The version of the format of reports.
-pub const REPORT_FORMAT: u8 = 4;
+pub const REPORT_FORMAT: u8 = 5;
 
 /// The reason why a report can't be sent, or was not received as one.
 #[derive(Debug, thiserror::Error)]
@@ -264,5 +264,7 @@ impl ConveyedDone {
     }
 }
 
+#[cfg(test)]
+mod hundred_names;
 #[cfg(test)]
 mod tests;

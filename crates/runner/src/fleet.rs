@@ -1,6 +1,6 @@
 //! Fleets: the processes of runs that are not children of this one.
 
-use loadline_cluster::{Line, OnLoss, Recruiter};
+use loadline_cluster::{Line, OnLoss, Recruiter, Scout};
 use loadline_plan::Plan;
 use std::path::Path;
 use std::process::Command;
@@ -19,6 +19,9 @@ pub trait Fleet: Send + Sync {
 
     /// Returns what looks for processes that may join a run while it lasts; `None` if none may.
     fn recruiter(&self) -> Option<Recruiter>;
+
+    /// Returns what looks for lost processes that are back.
+    fn scout(&self) -> Scout;
 
     /// Returns what becomes of the load of a part that is lost.
     fn on_loss(&self) -> OnLoss;

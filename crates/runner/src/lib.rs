@@ -37,13 +37,15 @@
 //! - the files of a run, and how one is replaced: `preflight.rs`, `preflight/destination.rs`,
 //!   `preflight/reserved.rs`
 //! - watching during a run: `watching.rs`; processes on other machines `lookout.rs`
-//! - the processes of a run, here or on other machines: `fleet.rs`
+//! - the processes of a run, here or on other machines: `fleet.rs`; its notes about them
+//!   `agent_notes.rs`
 //! - a language of scripts: the list in `workload.rs`; scripts in other processes `script_job.rs`
 //! - a run handed on to other threads: `feed.rs`; a search: `search.rs`; errors: `error.rs`; plans
 //!   for tests: `samples.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod agent_notes;
 mod clock;
 mod commands;
 mod early_end;

@@ -1,6 +1,7 @@
 //! Conducts one run: the events of its source go to the summary and to the observers; commands end
 //! it early.
 
+use crate::agent_notes;
 use crate::clock::kept_by_kernel;
 use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
@@ -11,7 +12,7 @@ use crate::source::Source;
 use crate::steering::Steering;
 use crate::watching::{Watch, Watching};
 use crate::workload::Workload;
-use loadline_cluster::{Loss, Newcomer};
+use loadline_cluster::Newcomer;
 use loadline_engine::{AnyTally, Change, EndReason, Event, PartRecord};
 use loadline_metrics::CustomMetrics;
 use loadline_plan::{Plan, Shape, mask_response};
@@ -140,7 +141,9 @@ fn attached(
         let news = newsroom.begun();
         observers.tell(|observer| observer.news(&news));
     }
-    let at_begin = begin_of_agents(&*source).into_iter().chain(by_our_clock);
+    let at_begin = agent_notes::of_begin(&*source)
+        .into_iter()
+        .chain(by_our_clock);
     let conductor = Conductor {
         source,
         workload,
@@ -151,6 +154,7 @@ fn attached(
         changes: Vec::new(),
         at_begin: at_begin.collect(),
         lost: 0,
+        returned: String::new(),
         slow: Vec::new(),
         parts: Vec::new(),
         newsroom,
@@ -235,33 +239,6 @@ fn abort_by(commands: Commands) -> OnError {
     Arc::new(move |error| commands.end_run(Command::Abort, Ended::Threw(error.to_string())))
 }
 
-/// Returns the note about when agents begin, and how well that is known.
-fn begin_of_agents(source: &dyn Source) -> Option<Note> {
-    let agents = source.agents().len();
-    let error_ms = source.begin_error_ns() as f64 / 1e6;
-    let begin = match agents {
-        1 => "1 agent begins".to_owned(),
-        _ => format!("{agents} agents begin"),
-    };
-    let text = format!("{begin} at one instant, known to within {error_ms:.3} ms");
-    (agents > 0).then(|| Note::new(0, &text)).flatten()
-}
-
-/// Returns the notes of a loss after which so many agents are there.
-fn notes_of(loss: &Loss, present: usize) -> impl Iterator<Item = Note> {
-    let agent = &loss.agent;
-    let left = match present {
-        1 => "1 agent".to_owned(),
-        _ => format!("{present} agents"),
-    };
-    let lost = Note::new(loss.until_ns, &format!("Agent {agent} is lost, {left}"));
-    let taken = loss.taken_from_ns.and_then(|from_ns| {
-        let text = format!("The other agents send the load of {agent}");
-        Note::new(from_ns, &text)
-    });
-    lost.into_iter().chain(taken)
-}
-
 struct Conductor<'a> {
     source: Box<dyn Source>,
     workload: &'a dyn Workload,
@@ -280,6 +257,8 @@ struct Conductor<'a> {
     at_begin: Vec<Note>,
     /// The number of agents that were lost.
     lost: usize,
+    /// The sentences about those that were back, each after a space.
+    returned: String,
     /// The slowest requests that no interval has reported yet.
     slow: Vec<SlowRequest>,
     /// The records of the parts in the next interval, if an observer wants them.
@@ -365,6 +344,7 @@ impl Conductor<'_> {
         self.summary.changes.extend(&changes);
         let mut notes = std::mem::take(&mut self.at_begin);
         notes.extend(self.lost_agents());
+        notes.extend(self.returned_agents());
         notes.extend(self.joined_agents());
         notes.extend(self.commands.take_notes());
         self.summary.notes.extend_from_slice(&notes);
@@ -419,12 +399,22 @@ impl Conductor<'_> {
         for loss in self.source.losses() {
             self.lost += 1;
             let present = self.source.agents().len().saturating_sub(self.lost);
-            notes.extend(notes_of(&loss, present));
+            notes.extend(agent_notes::of_loss(&loss, present));
         }
         notes
     }
 
-    /// Returns a note for each agent that has joined.
+    /// Returns a note for each lost agent that is back.
+    fn returned_agents(&mut self) -> Vec<Note> {
+        let returns = self.source.returns();
+        for back in &returns {
+            self.returned.push(' ');
+            self.returned.push_str(&agent_notes::sentence(back));
+        }
+        returns.iter().filter_map(agent_notes::of_return).collect()
+    }
+
+    /// Returns a note for each agent that has joined, or can't.
     fn joined_agents(&mut self) -> Vec<Note> {
         let mut agents = self.source.agents().len().saturating_sub(self.lost);
         let note = |newcomer: Newcomer| {
@@ -433,7 +423,9 @@ impl Conductor<'_> {
             Note::new(newcomer.from_ns, &text)
         };
         let notes = self.source.newcomers().into_iter().filter_map(note);
-        let notes: Vec<Note> = notes.collect();
+        let mut notes: Vec<Note> = notes.collect();
+        let outsiders = self.source.outsiders();
+        notes.extend(outsiders.iter().filter_map(agent_notes::of_outsider));
         self.summary.agents = self.source.agents().to_vec();
         notes
     }
@@ -447,8 +439,9 @@ impl Conductor<'_> {
         }
         // No later interval can report these.
         self.summary.changes.append(&mut self.changes);
-        let lost = self.lost_agents();
-        self.summary.notes.extend(lost);
+        let mut of_agents = self.lost_agents();
+        of_agents.extend(self.returned_agents());
+        self.summary.notes.extend(of_agents);
         self.summary.notes.extend(self.commands.end_notes());
         self.summary.finish(ended, unfinished);
         let times = self.source.response_times_of_agents();
@@ -483,7 +476,7 @@ impl Conductor<'_> {
         if reason == EndReason::Failed {
             let failure = self.source.failure();
             let failure = failure.unwrap_or_else(|| "a worker failed.".to_owned());
-            return Ended::Failed(failure + &self.missing());
+            return Ended::Failed(failure + &self.returned + &self.missing());
         }
         let ended = self.commands.ended();
         ended.unwrap_or_else(|| planned_end(reason, &self.summary.plan))

@@ -1,7 +1,7 @@
 //! The source of a run's events: an engine of this process, or of several.
 
 use crate::commands::Control;
-use loadline_cluster::{Loss, Newcomer, Processes};
+use loadline_cluster::{Loss, Newcomer, Outsider, Processes, Return};
 use loadline_engine::{Event, Run, WorkerFailure};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
@@ -59,6 +59,16 @@ pub trait Source {
 
     /// Returns the agents that were lost since the last call.
     fn losses(&self) -> Vec<Loss> {
+        Vec::new()
+    }
+
+    /// Returns the lost agents that are back since the last call.
+    fn returns(&self) -> Vec<Return> {
+        Vec::new()
+    }
+
+    /// Returns the agents that would have joined since the last call, and can't.
+    fn outsiders(&self) -> Vec<Outsider> {
         Vec::new()
     }
 
@@ -167,6 +177,14 @@ impl Source for Processes {
 
     fn losses(&self) -> Vec<Loss> {
         Processes::losses(self)
+    }
+
+    fn returns(&self) -> Vec<Return> {
+        Processes::returns(self)
+    }
+
+    fn outsiders(&self) -> Vec<Outsider> {
+        Processes::outsiders(self)
     }
 
     fn newcomers(&mut self) -> Vec<Newcomer> {

@@ -176,7 +176,12 @@ fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Sour
                 on_loss: fleet.on_loss(),
                 ..Machines::default()
             };
-            Processes::start_on(plan, lines, detail, users, &machines, recruiter)?
+            let takes_in = recruiter.is_some();
+            let processes = Processes::start_on(plan, lines, detail, users, &machines, recruiter)?;
+            if !takes_in {
+                processes.look_for_lost(plan, fleet.scout());
+            }
+            processes
         }
         None => {
             let program = std::env::current_exe()?;

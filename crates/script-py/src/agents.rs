@@ -7,7 +7,9 @@
 use crate::parts::ReportLine;
 use crate::worker::{Worker, WorkerError};
 use loadline_bus::{AGENTS_VARIABLE, Bus, GatherError, Hire, Host, Invitation, Selector};
-use loadline_cluster::{Frame, Job, Line, Relay, Seat, Sockets, Source, end_orphaned_process};
+use loadline_cluster::{
+    Frame, Job, Line, Relay, Seat, Sockets, Source, end_orphaned_process, end_with_stopped_parent,
+};
 use pyo3::exceptions::{PyConnectionError, PyPermissionError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::value::RawValue;
@@ -87,6 +89,12 @@ impl Agents {
         let invited = py.detach(|| self.invitation.invite(&self.bus));
         let (hosts, refusals) = invited.map_err(unusable)?;
         Ok((hosts.into_iter().map(FarPart::new).collect(), refusals))
+    }
+
+    /// Returns those of these names whose agents are there and have no part of a test.
+    fn free(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Vec<String>> {
+        let free = py.detach(|| loadline_bus::free(&self.bus, &names));
+        free.map_err(unusable)
     }
 }
 
@@ -196,6 +204,7 @@ impl PartSeat {
     /// and output. Waits for the job.
     #[staticmethod]
     fn of_agent(py: Python<'_>) -> PyResult<Self> {
+        end_with_stopped_parent();
         let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let source = Box::new(Frames(BufReader::new(input)));

@@ -65,6 +65,8 @@ class Agents:
         self._parts = []
         # The search for agents that come while the test lasts, once it has begun, and what it does.
         self._search = self._begin_search = None
+        # What follows the losses of the test.
+        self._losses = None
 
     def check(self, options):
         """End the process where options contradict agents."""
@@ -114,6 +116,9 @@ class Agents:
         except KeyboardInterrupt:
             unready = None
         if unready == []:
+            from .losses import Losses
+
+            self._losses = Losses(self._fleet, runner)
             if self._begin_search:
                 self._search = self._begin_search()
             return
@@ -124,9 +129,10 @@ class Agents:
         refuse(*unready)
 
     def end(self):
-        """End the search for agents."""
-        if self._search is not None:
-            self._search.end()
+        """End what looks for agents."""
+        for looking in (self._losses, self._search):
+            if looking is not None:
+                looking.end()
 
 
 def job_of(files, names, records):

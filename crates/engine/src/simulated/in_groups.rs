@@ -8,7 +8,7 @@ use crate::lost::WorkerFailure;
 use crate::merger::Merger;
 use crate::part_reports::PartNews;
 use crate::report::Report;
-use crate::{Event, PartReport, ReportReader, ReportWriter};
+use crate::{Event, PartReport, ReportReader, ReportWriter, TallyCodec};
 use loadline_plan::Plan;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -62,6 +62,8 @@ pub(crate) struct InGroups {
     joining: Vec<Joining>,
     /// Those who have joined.
     joined: Vec<Joined>,
+    /// The codec of their tallies, if they have any.
+    codec: Option<TallyCodec>,
 }
 
 /// A part that has joined, and its reports.
@@ -78,6 +80,7 @@ struct Group {
     parts: Vec<Part>,
     merger: GroupReports,
     reader: GroupReader,
+    codec: Option<TallyCodec>,
     /// What the merger has sent.
     to_run: VecDeque<Vec<u8>>,
 }
@@ -95,19 +98,25 @@ struct Part {
 
 impl InGroups {
     /// Creates the groups of parts with these workers and reports; a part may be lost behind them.
-    pub(crate) fn new(plan: &Plan, parts: Vec<Reporting>, joining: Vec<Joining>) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        parts: Vec<Reporting>,
+        joining: Vec<Joining>,
+        codec: Option<&TallyCodec>,
+    ) -> Self {
         let scenarios = plan.parts().len();
         let most = InGroups::most(plan);
         let mut parts = VecDeque::from(parts);
         let mut groups = Vec::new();
         while !parts.is_empty() {
             let count = parts.len().min(most);
-            groups.push(Group::new(parts.drain(..count), scenarios));
+            groups.push(Group::new(parts.drain(..count), scenarios, codec));
         }
         InGroups {
             groups,
             joining,
             joined: Vec::new(),
+            codec: codec.cloned(),
         }
     }
 
@@ -168,7 +177,7 @@ impl InGroups {
             merger.take(next.part, 0, next.begin());
             self.joined.push(Joined {
                 part: next.part,
-                reader: ReportReader::new(next.workers, plan.parts().len(), None),
+                reader: ReportReader::new(next.workers, plan.parts().len(), self.codec.clone()),
                 reports: next.reports,
                 writer: ReportWriter::default(),
             });
@@ -188,7 +197,11 @@ impl Joined {
 }
 
 impl Group {
-    fn new(parts: impl Iterator<Item = Reporting>, scenarios: usize) -> Self {
+    fn new(
+        parts: impl Iterator<Item = Reporting>,
+        scenarios: usize,
+        codec: Option<&TallyCodec>,
+    ) -> Self {
         let (mut members, mut own) = (Vec::new(), Vec::new());
         for (workers, reports, loss) in parts {
             members.push(workers);
@@ -205,7 +218,8 @@ impl Group {
         let workers = members[0].start..members[members.len() - 1].end;
         Group {
             merger: GroupReports::new(&members, counted.clone()).expect("its group"),
-            reader: GroupReader::new(workers, &[], None, counted),
+            reader: GroupReader::new(workers, &names(members.len()), codec, counted),
+            codec: codec.cloned(),
             members,
             parts: own,
             to_run: VecDeque::new(),
@@ -238,7 +252,9 @@ impl Group {
         let counted = GroupCounted::decode(&bytes).expect("an account");
         assert_eq!(&counted, self.reader.counted());
         self.merger = GroupReports::new(&self.members, counted.clone()).expect("its group");
-        self.reader = GroupReader::new(self.workers(), &[], None, counted.clone());
+        let names = names(self.parts.len());
+        let codec = self.codec.as_ref();
+        self.reader = GroupReader::new(self.workers(), &names, codec, counted.clone());
         for (number, part) in self.parts.iter_mut().enumerate() {
             part.kept.forget(counted.counted_before(number));
             part.to_merger = part.kept.again().expect("bytes").into();
@@ -291,8 +307,18 @@ impl Group {
     }
 }
 
+/// Returns the names of so many parts.
+fn names(parts: usize) -> Vec<String> {
+    (0..parts).map(|part| format!("agent {part}")).collect()
+}
+
 /// Returns the events of the run that receives the reports of these parts directly.
-pub(crate) fn directly(plan: &Plan, parts: Vec<Reporting>, joining: &[Joining]) -> Vec<Event> {
+pub(crate) fn directly(
+    plan: &Plan,
+    parts: Vec<Reporting>,
+    joining: &[Joining],
+    codec: Option<&TallyCodec>,
+) -> Vec<Event> {
     let members: Vec<Range<u32>> = parts.iter().map(|(workers, ..)| workers.clone()).collect();
     let mut merger = Merger::of_members(plan, &members);
     for one in joining {
@@ -302,7 +328,7 @@ pub(crate) fn directly(plan: &Plan, parts: Vec<Reporting>, joining: &[Joining]) 
     let joining = joining.map(|one| (one.workers, one.reports, None));
     for (member, (workers, reports, loss)) in parts.into_iter().chain(joining).enumerate() {
         let mut writer = ReportWriter::default();
-        let mut reader = ReportReader::new(workers, plan.parts().len(), None);
+        let mut reader = ReportReader::new(workers, plan.parts().len(), codec.cloned());
         for report in reports {
             let bytes = writer.write(&report).expect("bytes");
             for told in reader.read(&bytes).expect("a report").into_reports(member) {

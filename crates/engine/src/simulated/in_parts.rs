@@ -9,6 +9,7 @@ use crate::lost::WorkerFailure;
 use crate::merger::Merger;
 use crate::part_reports::{PartNews, PartReport, PartReports};
 use crate::report::{MemberReport, Report};
+use crate::tally::{AnyTally, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::Snapshot;
 use std::cell::RefCell;
@@ -94,13 +95,15 @@ impl InParts {
             .members
             .iter()
             .chain(joins.iter().map(|(workers, _)| workers));
-        let mut links: Vec<_> = workers.map(|workers| self.link(workers)).collect();
+        let codec = codec(arriving.iter().flat_map(|(_, reports)| reports));
+        let link = |workers| self.link(workers, codec.as_ref());
+        let mut links: Vec<_> = workers.map(link).collect();
         let reporting: Vec<Reporting> = arriving
             .iter()
             .zip(&self.members)
             .map(|((_, reports), workers)| (workers.clone(), reports.clone(), None))
             .collect();
-        self.assert_grouped(reporting, &joining, events);
+        self.assert_grouped(reporting, &joining, codec.as_ref(), events);
         let mut number = numbers(self.plan.seed);
         while !arriving.is_empty() {
             // Those of one process arrive in their order, and those of several in any.
@@ -122,14 +125,15 @@ impl InParts {
     }
 
     /// Asserts that the reports that mergers join are these events, and that they are the same
-    /// without mergers if a part is lost. Reports with tallies are not sent.
-    fn assert_grouped(&self, mut parts: Vec<Reporting>, joining: &[Joining], events: &[Event]) {
-        let reports = parts.iter().flat_map(|(_, reports, _)| reports);
-        let mut reports = reports.chain(joining.iter().flat_map(|one| &one.reports));
-        if reports.any(has_tally) {
-            return;
-        }
-        let in_groups = |parts| InGroups::new(&self.plan, parts, joining.to_vec());
+    /// without mergers if a part is lost.
+    fn assert_grouped(
+        &self,
+        mut parts: Vec<Reporting>,
+        joining: &[Joining],
+        codec: Option<&TallyCodec>,
+        events: &[Event],
+    ) {
+        let in_groups = |parts| InGroups::new(&self.plan, parts, joining.to_vec(), codec);
         let (grouped, _) = in_groups(parts.clone()).events(&self.plan);
         assert_all_same(&grouped, events);
         let mut number = numbers(self.plan.seed ^ 0x51);
@@ -146,21 +150,22 @@ impl InParts {
                 left_of(report, |scenario| number < counted.next(part, scenario))
             })
             .collect();
-        assert_all_same(&grouped, &directly(&self.plan, parts, joining));
+        assert_all_same(&grouped, &directly(&self.plan, parts, joining, codec));
     }
 
     /// Returns a function that sends the reports of a part with these workers and returns what
-    /// arrives. Only the tools know the types of their tallies, so a report with a tally is not
-    /// sent.
-    fn link(&self, workers: &Range<u32>) -> impl FnMut(PartReport) -> PartReport + use<> {
+    /// arrives.
+    fn link(
+        &self,
+        workers: &Range<u32>,
+        codec: Option<&TallyCodec>,
+    ) -> impl FnMut(PartReport) -> PartReport + use<> {
         let mut writer = ReportWriter::default();
-        let mut reader = ReportReader::new(workers.clone(), self.plan.parts().len(), None);
-        move |report| match has_tally(&report) {
-            true => report,
-            false => {
-                let bytes = writer.write(&report).expect("bytes");
-                reader.read(&bytes).expect("what was sent")
-            }
+        let scenarios = self.plan.parts().len();
+        let mut reader = ReportReader::new(workers.clone(), scenarios, codec.cloned());
+        move |report| {
+            let bytes = writer.write(&report).expect("bytes");
+            reader.read(&bytes).expect("what was sent")
         }
     }
 }
@@ -179,15 +184,17 @@ fn left_of(report: PartReport, is_counted: impl Fn(usize) -> bool) -> PartReport
     })
 }
 
-fn has_tally(report: &PartReport) -> bool {
-    match &report.0 {
+/// Returns the codec of the tallies of reports, if there are any.
+fn codec<'a>(reports: impl Iterator<Item = &'a PartReport>) -> Option<TallyCodec> {
+    let mut tallies = reports.filter_map(|report| match &report.0 {
         PartNews::Intervals(intervals) => {
             let mut intervals = intervals.iter();
-            intervals.any(|(_, interval)| interval.tally.is_some())
+            intervals.find_map(|(_, interval)| interval.tally.as_ref())
         }
-        PartNews::Tally { .. } => true,
-        PartNews::Log { .. } | PartNews::Slow(_) | PartNews::Done { .. } => false,
-    }
+        PartNews::Tally { tally, .. } => Some(tally),
+        PartNews::Log { .. } | PartNews::Slow(_) | PartNews::Done { .. } => None,
+    });
+    tallies.next().map(AnyTally::codec)
 }
 
 fn assert_all_same(one: &[Event], two: &[Event]) {

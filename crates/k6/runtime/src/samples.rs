@@ -344,3 +344,66 @@ impl Tags for SampleTags<'_> {
         pairs.for_each(|(name, value)| visit(name, value));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_engine::AnyTally;
+    use loadline_k6_metrics::{Contains, MetricType, Sink};
+
+    const METRICS: [(&str, MetricType); 3] = [
+        ("visits", MetricType::Counter),
+        ("waits", MetricType::Trend),
+        ("level", MetricType::Gauge),
+    ];
+
+    /// Returns the measurements of a process in one of its intervals. Each process meets the
+    /// metrics of the script in an order of its own.
+    fn measured(process: usize, interval: u64) -> Measured {
+        let setup = Arc::new(RecorderSetup::default());
+        let mut recorder = Recorder::new(Arc::clone(&setup));
+        let tags = SampleTags::alone(&[("group", "")]);
+        for number in 0..METRICS.len() {
+            let (name, kind) = METRICS[(number + process) % METRICS.len()];
+            let metric = setup.registry.register(name, kind, Contains::Default);
+            let metric = metric.expect("a metric");
+            let at_ns = interval * 1_000 + process as u64;
+            recorder.add(metric, (interval * 7 + process as u64) as f64, at_ns, &tags);
+        }
+        let is_passed = interval.is_multiple_of(2);
+        recorder.check("is passed", is_passed, interval, &tags);
+        Measured {
+            portion: recorder.take(),
+            metrics: setup.registry.of_scripts(),
+            setup,
+            ..Measured::default()
+        }
+    }
+
+    #[test]
+    fn what_a_merger_joins_of_processes_is_what_all_have_measured() {
+        let setup = Arc::new(RecorderSetup::default());
+        let codec = Measured::codec(&setup);
+        let all = (0..4).flat_map(|process| (0..5).map(move |interval| (process, interval)));
+        let tallies: Vec<(usize, AnyTally)> = all
+            .map(|(process, interval)| (process, AnyTally::new(measured(process, interval))))
+            .collect();
+        let mut directly = None;
+        for (_, tally) in &tallies {
+            let tally = codec.decode(&tally.encode().expect("bytes"));
+            AnyTally::add(&mut directly, Some(tally.expect("measurements")));
+        }
+        let names: Vec<String> = (0..4).map(|process| format!("agent {process}")).collect();
+        let from_last: Vec<_> = tallies.into_iter().rev().collect();
+        let joined = codec.through_merger(&from_last, &names);
+        let portion = |tally: &AnyTally| tally.get::<Measured>().expect("its type").portion.clone();
+        let joined = portion(&joined.expect("measurements"));
+        assert_eq!(joined, portion(&directly.expect("measurements")));
+        let visits = setup.registry.by_name("visits").expect("a metric");
+        let Some(Sink::Counter(visits)) = joined.tally.sinks.get(visits) else {
+            panic!("{joined:?} counts no visits");
+        };
+        let sum = 4 * 7 * (1 + 2 + 3 + 4) + 5 * (1 + 2 + 3);
+        assert_eq!((visits.values, visits.count), (20, f64::from(sum)));
+    }
+}

@@ -5,10 +5,11 @@ use loadline_record::Floor;
 use loadline_units::{rate, time, visible};
 use serde_json::{Value, json};
 
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 9] = [
     "name",
     "cores",
     "open files",
+    "ports",
     "floor",
     "version",
     "clock",
@@ -30,7 +31,7 @@ pub(super) fn table(agents: &[Listed], wanted: &Selector) -> String {
     if agents.is_empty() {
         return none(wanted);
     }
-    let rows: Vec<[String; 8]> = std::iter::once(COLUMNS.map(str::to_owned))
+    let rows: Vec<[String; 9]> = std::iter::once(COLUMNS.map(str::to_owned))
         .chain(agents.iter().map(row))
         .collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
@@ -66,7 +67,7 @@ fn none(wanted: &Selector) -> String {
     }
 }
 
-fn row(agent: &Listed) -> [String; 8] {
+fn row(agent: &Listed) -> [String; 9] {
     let card = &agent.card;
     let labels = card.labels.iter();
     let labels: Vec<String> = labels
@@ -84,6 +85,8 @@ fn row(agent: &Listed) -> [String; 8] {
             u64::MAX => "unlimited".to_owned(),
             files => files.to_string(),
         },
+        card.local_ports
+            .map_or_else(|| "–".to_owned(), |ports| ports.to_string()),
         agent.floor.as_ref().map_or_else(|| "–".to_owned(), floor),
         shown(&card.versions.loadline),
         agent
@@ -132,6 +135,7 @@ pub(super) fn json(agents: &[Listed]) -> Value {
             "name": card.name,
             "cores": card.cores,
             "open_files": open_files,
+            "local_ports": card.local_ports,
             "floor": agent.floor,
             "version": card.versions.loadline,
             "protocol": card.versions.protocol,
@@ -154,7 +158,9 @@ mod tests {
         let labels = Labels::from([("region".to_owned(), "eu".to_owned())]);
         let mut one = Card::new("web-1".to_owned(), 4, 1_024, labels);
         one.versions.loadline = "1.2.3".to_owned();
+        one.local_ports = Some(28_232);
         let two = Card {
+            local_ports: None,
             busy_with: Some("run".to_owned()),
             name: "a-longer\u{1b}name".to_owned(),
             open_files: u64::MAX,
@@ -202,6 +208,7 @@ mod tests {
             "web-1",
             "4",
             "1024",
+            "28232",
             "93 413/s, 41.2 µs",
             "1.2.3",
             "-2.00 ms ± 80.0 µs",
@@ -209,9 +216,17 @@ mod tests {
         assert_eq!(rows[1], [&own[..], &["free", "region=eu"]].concat());
         assert_eq!(
             rows[2][2..],
-            ["unlimited", "–", "1.2.3", "no answer", "busy", "region=eu"]
+            [
+                "unlimited",
+                "–",
+                "–",
+                "1.2.3",
+                "no answer",
+                "busy",
+                "region=eu"
+            ]
         );
-        assert_eq!(rows[3][6..], ["watches :80", "region=eu"]);
+        assert_eq!(rows[3][7..], ["watches :80", "region=eu"]);
         assert!(!text.contains('\u{1b}'), "{text}");
     }
 
@@ -242,6 +257,10 @@ mod tests {
         assert_eq!(
             (&one["state"], &one["open_files"]),
             (&json!("free"), &json!(1_024))
+        );
+        assert_eq!(
+            (&one["local_ports"], &two["local_ports"]),
+            (&json!(28_232), &Value::Null)
         );
         assert_eq!(one["labels"], json!({ "region": "eu" }));
         assert_eq!((&two["floor"], &two["clock"]), (&Value::Null, &Value::Null));

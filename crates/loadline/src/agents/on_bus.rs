@@ -16,11 +16,11 @@ use loadline_bus::{
     Bus, BusAddress, Card, GatherError, Hire, Host, Labels, MeasureFloor, Selector, Task,
     parse_label,
 };
-use loadline_cluster::{Line, OnLoss, Recruiter, start_child};
+use loadline_cluster::{Line, OnLoss, PART_VARIABLE, Recruiter, Scout, start_child};
 use loadline_reactor::raise_open_files;
 use loadline_runner::{Fleet, worker_command};
 use loadline_units::{counted, time};
-use loadline_watch::Target;
+use loadline_watch::{Target, environment};
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -186,6 +186,7 @@ impl Fleet for Agents {
             Err(GatherError::TooFew { usable, .. }) => usable as u32,
             Err(
                 GatherError::Bus(_)
+                | GatherError::NotAll { .. }
                 | GatherError::TooMany { .. }
                 | GatherError::TooFewWatchers { .. },
             ) => 0,
@@ -205,6 +206,11 @@ impl Fleet for Agents {
             let hosts = loadline_bus::gather(&bus, &wanted, None, Duration::ZERO).ok()?;
             hosts.into_iter().next().map(|host| host.line)
         }))
+    }
+
+    fn scout(&self) -> Scout {
+        let bus = self.bus.clone();
+        Box::new(move |lost| loadline_bus::free(&bus, lost).unwrap_or_default())
     }
 
     fn on_loss(&self) -> OnLoss {
@@ -261,7 +267,9 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
     }
     loadline_bus::serve(&bus, &card, floor_of(&card), |task| match task {
         Task::Part => {
-            let line = start_child(card.name.clone(), worker_command(&program));
+            let mut command = worker_command(&program);
+            command.env(PART_VARIABLE, "1");
+            let line = start_child(card.name.clone(), command);
             line.map_err(|error| error.to_string())
         }
         Task::PartOf(locust_part::TOOL) => locust_part::start(&card.name),
@@ -294,6 +302,7 @@ fn card(flags: &AgentFlags) -> Result<Card> {
     let open_files = raise_open_files().unwrap_or(u64::MAX);
     Ok(Card {
         watches: flags.watch.iter().map(Target::to_string).collect(),
+        local_ports: environment().tcp.local_ports(),
         ..Card::new(name, cores, open_files, labels)
     })
 }

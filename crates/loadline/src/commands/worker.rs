@@ -1,6 +1,8 @@
-//! A process of `--processes`: started by Loadline itself, with the coordinator on its pipes.
+//! A process of `--processes`, or of an agent: started by Loadline itself, with the coordinator, or
+//! the agent that passes on what it sends, on its pipes.
 
 use crate::exit::Exit;
+use loadline_cluster::{PART_VARIABLE, end_with_stopped_parent};
 use loadline_engine::Launch;
 use loadline_plan::Plan;
 use loadline_runner::{Job, SCRIPT_TOOL, WORKER_WORD, script_launches};
@@ -17,6 +19,9 @@ pub(crate) fn is_meant(line: &[OsString]) -> bool {
 }
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
+    if std::env::var_os(PART_VARIABLE).is_some() {
+        end_with_stopped_parent();
+    }
     loadline_cluster::serve(io::stdin(), io::stdout(), launches)?;
     Ok(Exit::Good)
 }

@@ -1,4 +1,5 @@
-//! Names that are sent once: afterwards their numbers stand for them.
+//! Names that are sent once: afterwards their numbers stand for them. Of a name is sent what
+//! distinguishes it from the one before it: names of one run, such as paths, begin alike.
 
 use super::error::CarryError;
 use loadline_metrics::Key;
@@ -22,7 +23,41 @@ pub struct KnownNames(Vec<Key>);
 pub struct CarriedNames {
     /// The number of the first one.
     first: u32,
-    names: Vec<(String, BTreeMap<String, String>)>,
+    names: Vec<CarriedName>,
+}
+
+/// A name after another one, or after none in its message.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct CarriedName {
+    /// The number of bytes that both begin with.
+    common: u32,
+    rest: String,
+    tags: BTreeMap<String, String>,
+}
+
+impl CarriedName {
+    fn of(key: &Key, before: &str) -> Self {
+        let common = common_beginning(before, key.name());
+        let owned = |(tag, value): (&str, &str)| (tag.to_owned(), value.to_owned());
+        CarriedName {
+            common: common as u32,
+            rest: key.name()[common..].to_owned(),
+            tags: key.tags().map(owned).collect(),
+        }
+    }
+
+    fn key(self, before: &str) -> Result<Key, CarryError> {
+        let beginning = before.get(..self.common as usize);
+        let name = beginning.ok_or(CarryError::Names)?.to_owned() + &self.rest;
+        Key::tagged(&name, self.tags).map_err(|_| CarryError::Names)
+    }
+}
+
+/// Returns the number of bytes of the whole characters that two texts begin with.
+fn common_beginning(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    let common = pairs.take_while(|(one, other)| one == other);
+    common.map(|(letter, _)| letter.len_utf8()).sum()
 }
 
 impl SentNames {
@@ -40,11 +75,13 @@ impl SentNames {
     /// Takes the names that are not sent yet, for the message that uses their numbers.
     pub fn take_new(&mut self) -> CarriedNames {
         let new = std::mem::take(&mut self.new);
-        let owned = |(tag, value): (&str, &str)| (tag.to_owned(), value.to_owned());
-        let name = |key: &Key| (key.name().to_owned(), key.tags().map(owned).collect());
+        let before = [""].into_iter().chain(new.iter().map(Key::name));
+        let names = new.iter().zip(before);
         CarriedNames {
             first: (self.numbers.len() - new.len()) as u32,
-            names: new.iter().map(name).collect(),
+            names: names
+                .map(|(key, before)| CarriedName::of(key, before))
+                .collect(),
         }
     }
 }
@@ -80,8 +117,9 @@ impl KnownNames {
         if new.first as usize != self.0.len() {
             return Err(CarryError::Names);
         }
-        for (name, tags) in new.names {
-            let key = Key::tagged(&name, tags).map_err(|_| CarryError::Names)?;
+        for name in new.names {
+            let before = self.0.last().map_or("", Key::name);
+            let key = name.key(before)?;
             self.0.push(key);
         }
         Ok(())
@@ -124,6 +162,22 @@ mod tests {
     }
 
     #[test]
+    fn of_names_that_begin_alike_only_the_rest_is_sent() {
+        let (mut sent, mut known) = (SentNames::default(), KnownNames::default());
+        let names = ["/item/é1", "/item/è2", "/item/è", "/item/è/10", "x"];
+        for name in names {
+            sent.number(&key(name));
+        }
+        let new = sent.take_new();
+        let rests: Vec<&str> = new.names.iter().map(|name| name.rest.as_str()).collect();
+        assert_eq!(rests, ["/item/é1", "è2", "", "/10", "x"]);
+        known.learn(new).expect("all names");
+        for (number, name) in (0..).zip(names) {
+            assert_eq!(known.name(number), Ok(&key(name)));
+        }
+    }
+
+    #[test]
     fn names_of_several_messages_are_sent_at_once() {
         let mut sent = SentNames::default();
         let mut all = CarriedNames::default();
@@ -141,14 +195,24 @@ mod tests {
 
     #[test]
     fn names_after_a_gap_and_invalid_ones_are_refused() {
-        let new = |first, name: &str| CarriedNames {
+        let new = |first, common, rest: &str| CarriedNames {
             first,
-            names: vec![(name.to_owned(), BTreeMap::new())],
+            names: vec![CarriedName {
+                common,
+                rest: rest.to_owned(),
+                tags: BTreeMap::new(),
+            }],
         };
         let mut known = KnownNames::default();
-        assert_eq!(known.learn(new(1, "a")), Err(CarryError::Names));
-        assert_eq!(known.learn(new(0, "")), Err(CarryError::Names));
-        assert_eq!(known.learn(new(0, "a")), Ok(()));
-        assert_eq!(known.learn(new(0, "a")), Err(CarryError::Names));
+        assert_eq!(known.learn(new(1, 0, "a")), Err(CarryError::Names));
+        assert_eq!(known.learn(new(0, 0, "")), Err(CarryError::Names));
+        assert_eq!(known.learn(new(0, 1, "a")), Err(CarryError::Names));
+        assert_eq!(known.learn(new(0, 0, "aé")), Ok(()));
+        assert_eq!(known.learn(new(0, 0, "a")), Err(CarryError::Names));
+        // Within a character.
+        assert_eq!(known.learn(new(1, 2, "a")), Err(CarryError::Names));
+        assert_eq!(known.learn(new(1, 4, "a")), Err(CarryError::Names));
+        assert_eq!(known.learn(new(1, 3, "b")), Ok(()));
+        assert_eq!(known.name(1), Ok(&key("aéb")));
     }
 }

@@ -364,6 +364,32 @@ mod tests {
     }
 
     #[test]
+    fn records_that_a_merger_joins_are_those_of_one_process() {
+        let records = |start_us| {
+            let mut records = answer(200, start_us % 7);
+            records.ended[0].times.start_us = start_us;
+            records.server = Some("nginx".to_owned());
+            records.transcript = b"LOG: header\n".to_vec();
+            records
+        };
+        let mut whole = Records::default();
+        (0..40).for_each(|start_us| loadline_engine::Tally::merge(&mut whole, records(start_us)));
+        // The last ones come first, of four parts in turn.
+        let tallies = (0..40).rev().map(|start_us| {
+            let part = start_us as usize % 4;
+            (part, AnyTally::new(records(start_us)))
+        });
+        let names: Vec<String> = (0..4).map(|part| format!("agent {part}")).collect();
+        let codec = TallyCodec::of::<Records>();
+        let came = codec.through_merger(&tallies.collect::<Vec<_>>(), &names);
+        let mut came = came.expect("records").get::<Records>().cloned();
+        if let Some(came) = &mut came {
+            came.ended.sort_by_key(|ended| ended.times.start_us);
+        }
+        assert_eq!(came, Some(whole));
+    }
+
+    #[test]
     fn answers_that_all_end_early_alike_have_the_length_that_came() {
         let cut = |bytes| {
             ended(RequestOutcome::Failed {

@@ -198,6 +198,41 @@ mod tests {
     }
 
     #[test]
+    fn results_that_a_merger_joins_are_those_of_one_process() {
+        let results = |number: u64| {
+            let mut tally = Tally::new(true);
+            let success = Success {
+                dial_ns: Some(30 * number),
+                ..success(200 + 300 * (number % 2) as u16, 1_000 * number)
+            };
+            tally.succeeded(&success);
+            if number.is_multiple_of(5) {
+                tally.failed("timeout", 9_000 * number);
+            }
+            let rows = vec![Row {
+                success,
+                target: format!("/{number}"),
+            }];
+            Results { tally, rows }
+        };
+        let mut whole = results(0);
+        (1..40).for_each(|number| loadline_engine::Tally::merge(&mut whole, results(number)));
+        // The last ones come first, of four parts in turn.
+        let tallies = (0..40).rev().map(|number| {
+            let part = number as usize % 4;
+            (part, AnyTally::new(results(number)))
+        });
+        let names: Vec<String> = (0..4).map(|part| format!("agent {part}")).collect();
+        let codec = TallyCodec::of::<Results>();
+        let came = codec.through_merger(&tallies.collect::<Vec<_>>(), &names);
+        let came = came.expect("results").get::<Results>().cloned();
+        let mut came = came.expect("its type");
+        came.rows.sort_by_key(|row| row.success.end_ns);
+        let bytes = |results: &Results| AnyTally::new(results.clone()).encode().expect("bytes");
+        assert_eq!(bytes(&came), bytes(&whole));
+    }
+
+    #[test]
     fn only_opened_connections_and_bodies_have_their_times() {
         let mut tally = Tally::new(false);
         tally.succeeded(&success(200, 1_000));

@@ -175,6 +175,33 @@ mod tests {
     }
 
     #[test]
+    fn rates_that_a_merger_joins_are_those_of_one_process() {
+        let second = 1_000_000_000;
+        let threads: [&[_]; 3] = [
+            &[(7, second), (300, second)],
+            &[(1, second)],
+            &[(300, second)],
+        ];
+        let whole = of(Tool::Wrk, &threads);
+        let tallies = (0..3).rev().map(|part| {
+            let own = of(Tool::Wrk, &threads[part..=part]);
+            (part, AnyTally::new(own))
+        });
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let codec = TallyCodec::of::<Rates>();
+        let came = codec.through_merger(&tallies.collect::<Vec<_>>(), &names);
+        let came = came.expect("rates");
+        let came = came.get::<Rates>().expect("its type");
+        let sorted = |rates: &Rates| {
+            let mut samples = rates.samples().to_vec();
+            samples.sort_unstable();
+            samples
+        };
+        assert_eq!(sorted(came), sorted(&whole));
+        assert_eq!((came.mean(), came.stdev()), (whole.mean(), whole.stdev()));
+    }
+
+    #[test]
     fn nothing_has_no_share() {
         let nothing = Rates::default();
         assert_eq!(

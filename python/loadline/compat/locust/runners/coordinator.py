@@ -153,6 +153,11 @@ class MasterRunner(DistributedRunner):
         return [*self.clients.all, *self._missing]
 
     @property
+    def missing(self):
+        """The children that this test has lost."""
+        return list(self._missing)
+
+    @property
     def user_count(self):
         """Users of all children, as they told last."""
         return sum(node.user_count for node in self.clients.all)

@@ -66,6 +66,7 @@ class FarChild:
     def __init__(self, part, node_id):
         self._part = part
         self.node_id = node_id
+        self.agent = part.name
         self.label = f"Agent {part.name}"
         self.name = f"agent {part.name}"
         self.clock_ahead_ns = part.clock_ahead_ns
