@@ -1,6 +1,8 @@
 //! ApacheBench's words: compared with the real ab, on the same server, line by line.
 
-use crate::rig::{Said, beside_others, command, loadline, program, serve, serve_with, text, url};
+use crate::rig::{
+    CommandOutput, beside_others, command, loadline, program, serve, serve_with, text, url,
+};
 use loadline_testbed::{Config, Server};
 use std::fs;
 use std::io::{Read, Write};
@@ -12,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// What the real ab says to these words, or `None` where it is not installed.
 #[expect(clippy::print_stderr, reason = "a test that was not made says so")]
-fn real(words: &[&str]) -> Option<Said> {
+fn real(words: &[&str]) -> Option<CommandOutput> {
     let said = Command::new("ab").args(words).stdin(Stdio::null()).output();
     match said {
         Ok(output) => Some(output.into()),
@@ -24,7 +26,7 @@ fn real(words: &[&str]) -> Option<Said> {
 }
 
 /// What ours says to these words.
-fn ours(words: &[&str]) -> Said {
+fn ours(words: &[&str]) -> CommandOutput {
     loadline(&[&["ab"], words].concat())
 }
 
@@ -50,7 +52,7 @@ fn masked(text: &str) -> String {
 }
 
 /// The value of a line of the report.
-fn value<'a>(said: &'a Said, name: &str) -> Option<&'a str> {
+fn value<'a>(said: &'a CommandOutput, name: &str) -> Option<&'a str> {
     let start = format!("{name}:");
     let mut lines = said.stdout.lines();
     lines
@@ -477,7 +479,7 @@ fn an_interrupt_prints_the_report_of_what_was() {
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(killed.unwrap().success());
-    let said: Said = child.wait_with_output().unwrap().into();
+    let said: CommandOutput = child.wait_with_output().unwrap().into();
     assert_eq!(said.code, Some(1));
     assert!(
         value(&said, "Complete requests").is_some(),
@@ -508,7 +510,7 @@ fn a_link_of_that_name_speaks_so() {
         .args(["-n", "2", &url(&server, "")])
         .output()
         .unwrap();
-    let said = Said::from(output);
+    let said = CommandOutput::from(output);
     assert_eq!(
         value(&said, "Complete requests"),
         Some("2"),

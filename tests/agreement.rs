@@ -5,7 +5,9 @@
 //! (For wrk and wrk2 `live_page.rs` has this, for k6 `k6/outputs.rs`, for Locust
 //! `python/tests/test_locust_agreement.py`.)
 
-use crate::rig::{Said, command, count, failures, loadline, serve, statuses, summary, url};
+use crate::rig::{
+    CommandOutput, command, count, failures, loadline, serve, statuses, summary, url,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -76,7 +78,7 @@ impl Load {
     }
 
     /// What a tool says of the load, on a server of its own.
-    fn said<T>(&self, tool: &[&str], run: impl FnOnce(&[&str]) -> T) -> T {
+    fn output_of<T>(&self, tool: &[&str], run: impl FnOnce(&[&str]) -> T) -> T {
         let server = serve();
         let words = self.words(tool, &url(&server, &self.options()));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -88,7 +90,7 @@ impl Load {
 
 /// Our own counts of a load.
 fn ours(load: &Load) -> Value {
-    let ours = load.said(&[], summary);
+    let ours = load.output_of(&[], summary);
     let odd = load.requests / load.every;
     let expected = match load.odd {
         Odd::Broken => (0, odd),
@@ -110,7 +112,7 @@ fn number(report: &str, name: &str) -> u64 {
 }
 
 fn assert_abs_words_agree(load: &Load, tool: &[&str], ours: &Value) {
-    let said: Said = load.said(tool, loadline);
+    let said: CommandOutput = load.output_of(tool, loadline);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let ended = count(ours, "answered") + count(ours, "failed");
     for (name, expected) in [
@@ -125,7 +127,7 @@ fn assert_abs_words_agree(load: &Load, tool: &[&str], ours: &Value) {
 
 fn assert_ohas_words_agree(load: &Load, ours: &Value) {
     let tool = ["oha", "--no-tui", "--output-format", "json"];
-    let output = load.said(&tool, |words| command(words).output().unwrap());
+    let output = load.output_of(&tool, |words| command(words).output().unwrap());
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let theirs: Value = serde_json::from_slice(&output.stdout).expect("a report");
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Searches for the load line, and the floor: what is found, what is kept of it, and what is said
 //! where nothing can be.
 
-use crate::rig::{Said, beside_others, command, loadline, serve, serve_with, text, url};
+use crate::rig::{CommandOutput, beside_others, command, loadline, serve, serve_with, text, url};
 use loadline_record::RunFile;
 use loadline_testbed::{Limit, Server};
 use serde_json::Value;
@@ -40,11 +40,11 @@ const QUICK: [&str; 12] = [
     "-t1",
 ];
 
-fn search(flags: &[&str], url: &str) -> Said {
+fn search(flags: &[&str], url: &str) -> CommandOutput {
     loadline(&[&QUICK[..], flags, &["--no-progress", url]].concat())
 }
 
-fn json(said: &Said) -> Value {
+fn json(said: &CommandOutput) -> Value {
     serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}{}", said.stdout, said.stderr))
 }
 
@@ -439,7 +439,7 @@ fn an_interrupted_search_tells_what_it_knows() {
     let id = child.id().to_string();
     let killed = Command::new("kill").args(["-s", "INT", &id]).status();
     assert!(killed.expect("kill is there").success());
-    let said: Said = child.wait_with_output().expect("the command ends").into();
+    let said: CommandOutput = child.wait_with_output().expect("the command ends").into();
     assert_eq!(said.code, Some(130), "{}", said.stderr);
     assert!(said.stdout.contains("load line: "), "{}", said.stdout);
     assert!(

@@ -155,7 +155,7 @@ fn thresholds_of_a_k6_script_are_cases() {
         export default function () { http.get(__ENV.BASE); }";
     let scripts = crate::k6::Scripts::new(&[("a.js", script)]);
     let base = format!("BASE=http://{}", server.addr());
-    let said = scripts.say(&["run", "-e", &base, "--out", "junit=a.xml", "a.js"]);
+    let said = scripts.run(&["run", "-e", &base, "--out", "junit=a.xml", "a.js"]);
     assert_eq!(said.code, Some(99), "{}", said.stderr);
     let cases = parsed(&scripts.path().join("a.xml"));
     assert_eq!(
@@ -221,7 +221,7 @@ fn github_is_told_in_its_files_and_on_stderr() {
     github
         .env("GITHUB_STEP_SUMMARY", &summary)
         .env("GITHUB_OUTPUT", &outputs);
-    let said: crate::rig::Said = github.output().unwrap().into();
+    let said: crate::rig::CommandOutput = github.output().unwrap().into();
     assert_eq!(said.code, Some(1), "{}", said.stderr);
     assert!(said.stdout.starts_with('{'), "{}", said.stdout);
     assert!(
@@ -250,7 +250,7 @@ fn without_a_runner_github_is_refused_before_anything_is_sent() {
     lonely
         .env_remove("GITHUB_STEP_SUMMARY")
         .env_remove("GITHUB_OUTPUT");
-    let said: crate::rig::Said = lonely.output().unwrap().into();
+    let said: crate::rig::CommandOutput = lonely.output().unwrap().into();
     assert_eq!(said.code, Some(2));
     assert!(
         said.stderr.contains("GITHUB_STEP_SUMMARY names none here"),

@@ -209,7 +209,7 @@ fn an_answer_whose_end_nobody_vouches_for_is_none() {
     std::thread::spawn(move || {
         for client in listener.incoming() {
             let server = TcpStream::connect(back).unwrap();
-            pass_on_without_farewell(client.unwrap(), server);
+            pass_on_without_last_record(client.unwrap(), server);
         }
     });
     let words = [
@@ -233,7 +233,7 @@ fn an_answer_whose_end_nobody_vouches_for_is_none() {
 }
 
 /// Passes bytes both ways; of what the server sends before it closes, the last record is kept back.
-fn pass_on_without_farewell(mut client: TcpStream, mut server: TcpStream) {
+fn pass_on_without_last_record(mut client: TcpStream, mut server: TcpStream) {
     let (mut from_client, mut to_server) =
         (client.try_clone().unwrap(), server.try_clone().unwrap());
     std::thread::spawn(move || std::io::copy(&mut from_client, &mut to_server));

@@ -1,6 +1,6 @@
 //! What a machine can carry, and that runs record it.
 
-use crate::rig::{Said, loadline, program, serve, text, url};
+use crate::rig::{CommandOutput, loadline, program, serve, text, url};
 use crate::schemas::document;
 use serde_json::{Deserializer, Value};
 use std::path::Path;
@@ -23,14 +23,14 @@ const LASTING: [&str; 12] = [
 ];
 
 /// The command with so many descriptors.
-fn with_descriptors(most: u32, words: &str) -> Said {
+fn with_descriptors(most: u32, words: &str) -> CommandOutput {
     let script = format!("ulimit -n {most}; exec \"$0\" doctor {words}");
     let mut shell = Command::new("sh");
     let output = shell.arg("-c").arg(script).arg(program()).output();
     output.expect("the shell starts").into()
 }
 
-fn save_a_run(saved: &Path) -> Said {
+fn save_a_run(saved: &Path) -> CommandOutput {
     let server = serve();
     let url = url(&server, "");
     let words = ["-n", "20", "--allow-invalid", "--save", text(saved), &url];

@@ -325,7 +325,7 @@ fn in_k6s_words_it_goes_out_again_as_gos_client_has_it() {
             };
             let ours = |url: &str| {
                 let words = words(url);
-                Some(scripts.say(&words.each_ref().map(String::as_str)).stdout)
+                Some(scripts.run(&words.each_ref().map(String::as_str)).stdout)
             };
             let ours = book(fault, ours, failed).unwrap();
             // Of those that go out again, some are dropped again.
@@ -370,7 +370,7 @@ fn in_k6s_words_a_stream_goes_again_as_gos_client_has_it() {
                 let words = ["run", "-q", "-e", &base, "streams.js"];
                 match is_real {
                     true => Some(scripts.real(&words)?.stdout),
-                    false => Some(scripts.say(&words).stdout),
+                    false => Some(scripts.run(&words).stdout),
                 }
             };
             let ours = book_of_http2(fault, true, |url| say(url, false), failed).unwrap();

@@ -1,7 +1,7 @@
 //! wrk's own example scripts, each run by the real wrk and by ours: what arrives at the server, and
 //! what is printed.
 
-use crate::rig::{Said, beside_others, command, serve_with};
+use crate::rig::{CommandOutput, beside_others, command, serve_with};
 use crate::scripts::listener;
 use crate::specs::Request;
 use crate::wrk::{real_wrk, shape};
@@ -15,15 +15,15 @@ const MOST_REQUESTS: u64 = 1_000_000;
 
 /// The result of a script.
 struct Run {
-    said: Said,
+    said: CommandOutput,
     requests: Vec<Request>,
 }
 
 impl Run {
     /// With `HOST` for the server's host and port, which differ from run to run.
-    fn new(said: Said, host: &str, requests: impl Iterator<Item = Request>) -> Self {
+    fn new(said: CommandOutput, host: &str, requests: impl Iterator<Item = Request>) -> Self {
         Run {
-            said: Said {
+            said: CommandOutput {
                 stdout: said.stdout.replace(host, "HOST"),
                 ..said
             },
@@ -37,7 +37,7 @@ impl Run {
 }
 
 /// Runs one against a server of its own, which keeps what arrives.
-fn against_server(run: impl Fn(&str) -> Option<Said>) -> Option<Run> {
+fn against_server(run: impl Fn(&str) -> Option<CommandOutput>) -> Option<Run> {
     let server = serve_with(|config| config.keep = MOST_REQUESTS);
     let host = server.addr().to_string();
     let said = run(&format!("http://{host}/"))?;
@@ -50,7 +50,7 @@ fn against_server(run: impl Fn(&str) -> Option<Said>) -> Option<Run> {
 }
 
 /// As [`against_server`], where answers have the token that a script asks for.
-fn against_listener(run: impl Fn(&str) -> Option<Said>) -> Option<Run> {
+fn against_listener(run: impl Fn(&str) -> Option<CommandOutput>) -> Option<Run> {
     let (url, seen) = listener();
     let said = run(&url)?;
     let host = url.trim_start_matches("http://").trim_end_matches('/');
@@ -66,7 +66,7 @@ fn against_listener(run: impl Fn(&str) -> Option<Said>) -> Option<Run> {
 fn both(
     name: &str,
     flags: &[&str],
-    against: impl Fn(&dyn Fn(&str) -> Option<Said>) -> Option<Run>,
+    against: impl Fn(&dyn Fn(&str) -> Option<CommandOutput>) -> Option<Run>,
 ) -> Option<(Run, Run)> {
     let script = format!("{EXAMPLES}/{name}.lua");
     if !Path::new(&script).exists() {

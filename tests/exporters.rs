@@ -19,7 +19,7 @@ mod statsd;
 mod traces;
 mod webhook;
 
-use crate::rig::{Said, beside_others, command, free_port, text};
+use crate::rig::{CommandOutput, beside_others, command, free_port, text};
 use serde_json::json;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ impl Drop for Receiver {
 }
 
 /// Asks a receiver for JSON, with these pairs in the query.
-fn ask(url: &str, pairs: &[(&str, &str)]) -> serde_json::Value {
+fn get_json(url: &str, pairs: &[(&str, &str)]) -> serde_json::Value {
     let mut curl = Command::new("curl");
     curl.args(["-sS", "-G", url]);
     for (name, value) in pairs {
@@ -87,7 +87,7 @@ fn ask(url: &str, pairs: &[(&str, &str)]) -> serde_json::Value {
 }
 
 /// Runs the command with these words and variables.
-fn run_with(words: &[&str], variables: &[(&str, &str)]) -> Said {
+fn run_with(words: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
     let _beside_others = beside_others();
     let mut command = command(words);
     command.envs(variables.iter().copied());

@@ -1,8 +1,8 @@
 //! Ctrl-C, and runs that are killed.
 
 use crate::rig::{
-    Said, assert_balanced, beside_others, command, count, loadline, program, serve, serve_with,
-    text, url,
+    CommandOutput, assert_balanced, beside_others, command, count, loadline, program, serve,
+    serve_with, text, url,
 };
 use crate::schemas::document;
 use loadline_testbed::Server;
@@ -33,7 +33,7 @@ impl Running {
     }
 
     /// Waits for its end.
-    fn end(self) -> Said {
+    fn end(self) -> CommandOutput {
         let output = self.child.wait_with_output();
         output.expect("the command ends").into()
     }

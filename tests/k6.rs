@@ -15,7 +15,7 @@ mod rest;
 mod summaries;
 mod values;
 
-use crate::rig::{Said, beside_others, command};
+use crate::rig::{CommandOutput, beside_others, command};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -38,12 +38,12 @@ impl Scripts {
     }
 
     /// What the command with these words says, started where the scripts are.
-    pub(crate) fn say(&self, words: &[&str]) -> Said {
+    pub(crate) fn run(&self, words: &[&str]) -> CommandOutput {
         let _beside_others = beside_others();
-        self.said(command(&[&["k6"], words].concat()))
+        self.output_of(command(&[&["k6"], words].concat()))
     }
 
-    fn said(&self, mut command: Command) -> Said {
+    fn output_of(&self, mut command: Command) -> CommandOutput {
         let home = self.path();
         let output = command
             .current_dir(home)
@@ -53,7 +53,7 @@ impl Scripts {
             .output()
             .unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Said {
+        CommandOutput {
             code: output.status.code(),
             stdout: text(&output.stdout),
             stderr: text(&output.stderr),
@@ -61,11 +61,11 @@ impl Scripts {
     }
 
     /// What the real k6 says, if it is there.
-    pub(crate) fn real(&self, words: &[&str]) -> Option<Said> {
+    pub(crate) fn real(&self, words: &[&str]) -> Option<CommandOutput> {
         let mut command = Command::new(real_k6()?);
         command.env("K6_NO_USAGE_REPORT", "true");
         command.args(words).args(["--address", ""]);
-        Some(self.said(command))
+        Some(self.output_of(command))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Files of the user's: none is written over or taken away unasked, and no report is half a one.
 
-use crate::rig::{Said, beside_others, loadline, program, serve, text, url};
+use crate::rig::{CommandOutput, beside_others, loadline, program, serve, text, url};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn saved(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// Runs the command from a shell that puts `before` before it and `behind` behind its words.
-fn from_shell(before: &str, words: &[&str], behind: &str) -> Said {
+fn from_shell(before: &str, words: &[&str], behind: &str) -> CommandOutput {
     let _beside_others = beside_others();
     let line = format!("{before} \"$0\" \"$@\" {behind}");
     let mut shell = Command::new("sh");

@@ -70,7 +70,13 @@ impl Running {
     }
 
     /// Sends a request; returns the status and the body of the answer.
-    pub(crate) fn ask(&self, method: &str, path: &str, fields: &str, body: &str) -> (u16, String) {
+    pub(crate) fn request(
+        &self,
+        method: &str,
+        path: &str,
+        fields: &str,
+        body: &str,
+    ) -> (u16, String) {
         let mut stream = self.connect();
         let length = body.len();
         let head = format!(
@@ -90,7 +96,7 @@ impl Running {
     }
 
     pub(crate) fn state(&self) -> Value {
-        let (status, body) = self.ask("GET", "/api/v1/state", "", "");
+        let (status, body) = self.request("GET", "/api/v1/state", "", "");
         assert_eq!(status, 200, "{body}");
         serde_json::from_str(&body).unwrap()
     }
@@ -107,7 +113,7 @@ impl Running {
     }
 
     pub(crate) fn command(&self, name: &str, body: &str) -> Value {
-        let (status, answer) = self.ask("POST", &format!("/api/v1/{name}"), "", body);
+        let (status, answer) = self.request("POST", &format!("/api/v1/{name}"), "", body);
         assert_eq!(status, 200, "{name}: {answer}");
         serde_json::from_str(&answer).unwrap()
     }
@@ -329,7 +335,7 @@ fn commands_move_the_load_and_each_says_from_when() {
         from_s = told["from_s"].as_f64().unwrap();
     }
     running.await_that(|state| state["load"]["is_paused"] == true);
-    let (status, refused) = running.ask("POST", "/api/v1/level", "", r#"{"users": 3}"#);
+    let (status, refused) = running.request("POST", "/api/v1/level", "", r#"{"users": 3}"#);
     assert_eq!(status, 422, "{refused}");
     assert!(
         refused.contains("an open load has no number of users"),
@@ -417,7 +423,7 @@ fn a_check_that_is_added_on_the_page_changes_no_exit_code() {
     let _beside_others = beside_others();
     let running = Running::begin(&words(&["-r", "100", "-d", "4s"], &target));
     running.await_that(|state| state["figures"]["answered"].as_u64() > Some(20));
-    let (status, refused) = running.ask("POST", "/api/v1/check", "", r#"{"check": "p99<"}"#);
+    let (status, refused) = running.request("POST", "/api/v1/check", "", r#"{"check": "p99<"}"#);
     assert_eq!(status, 422, "{refused}");
     running.command("check", r#"{"check": "p99<1us"}"#);
     let state = running.state();
@@ -481,8 +487,8 @@ fn foreign_pages_and_hostile_requests_are_refused_and_the_run_goes_on() {
     for name in ["pause", "stop", "abort", "level"] {
         let path = format!("/api/v1/{name}");
         let foreign = "Origin: http://evil.example\r\n";
-        assert_eq!(running.ask("POST", &path, foreign, "").0, 403, "{name}");
-        assert_eq!(running.ask("GET", &path, "", "").0, 405, "{name}");
+        assert_eq!(running.request("POST", &path, foreign, "").0, 403, "{name}");
+        assert_eq!(running.request("GET", &path, "", "").0, 405, "{name}");
     }
     let mut stream = running.connect();
     stream
@@ -492,7 +498,7 @@ fn foreign_pages_and_hostile_requests_are_refused_and_the_run_goes_on() {
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.0 403"), "{answer}");
     let long = "x".repeat(2 << 20);
-    assert_eq!(running.ask("POST", "/api/v1/level", "", &long).0, 413);
+    assert_eq!(running.request("POST", "/api/v1/level", "", &long).0, 413);
     drop(stream);
     let (mut memory, mut most) = (u64::MAX, 0);
     for round in 0..10 {
@@ -632,19 +638,21 @@ fn beyond_loopback_the_address_has_a_token_that_each_request_needs() {
     let running = Running::begin(&["--web=0.0.0.0:0", "-r", "50", "-d", "1h", &target]);
     let (_, token) = running.url.split_once("/?token=").expect("a token");
     let token = token.to_owned();
-    assert_eq!(running.ask("GET", "/api/v1/state", "", "").0, 401);
-    assert_eq!(running.ask("POST", "/api/v1/stop", "", "").0, 401);
+    assert_eq!(running.request("GET", "/api/v1/state", "", "").0, 401);
+    assert_eq!(running.request("POST", "/api/v1/stop", "", "").0, 401);
     assert_eq!(
-        running.ask("GET", &format!("/?token={token}"), "", "").0,
+        running
+            .request("GET", &format!("/?token={token}"), "", "")
+            .0,
         303
     );
     let bearer = format!("Authorization: Bearer {token}\r\n");
-    assert_eq!(running.ask("GET", "/api/v1/state", &bearer, "").0, 200);
-    while running.ask("POST", "/api/v1/pause", &bearer, "").0 == 409 {
+    assert_eq!(running.request("GET", "/api/v1/state", &bearer, "").0, 200);
+    while running.request("POST", "/api/v1/pause", &bearer, "").0 == 409 {
         // The load has not begun.
         thread::sleep(Duration::from_millis(20));
     }
-    assert_eq!(running.ask("POST", "/api/v1/stop", &bearer, "").0, 200);
+    assert_eq!(running.request("POST", "/api/v1/stop", &bearer, "").0, 200);
     let (code, said) = running.end();
     assert_eq!(code, Some(130), "{said}");
 }
@@ -661,7 +669,7 @@ fn a_user_and_a_password_replace_the_token() {
     let running = Running::begin(&words(&[&flags[..], &["-n", "20"]].concat(), &target));
     assert!(!running.url.contains("token"), "{}", running.url);
     // By then the run may be over, and its page with it.
-    let refused = running.ask("GET", "/api/v1/state", "", "").0;
+    let refused = running.request("GET", "/api/v1/state", "", "").0;
     assert!([401, 0].contains(&refused), "{refused}");
     assert_eq!(running.end().0, Some(0));
 }
@@ -782,7 +790,7 @@ fn a_page_is_watched_and_the_run_is_steered_in_a_browser() {
     let _beside_others = beside_others();
     let rest = ["-r", "200", "-d", "1h", "--save", text(&saved), &other];
     let running = Running::begin(&words(&rest, &target));
-    let (_, page) = running.ask("GET", "/", "", "");
+    let (_, page) = running.request("GET", "/", "", "");
     assert!(page.len() < MOST_PAGE_BYTES, "{}", page.len());
     let Some(mut tab) = Tab::open(&running.url) else {
         running.command("abort", "");
@@ -820,7 +828,7 @@ fn other_tools_have_the_page_and_only_end_what_they_can_only_end() {
                 (&load["can_pause"], &load["levels"]),
                 (&json!(false), &json!([]))
             );
-            let (status, refused) = running.ask("POST", "/api/v1/pause", "", "");
+            let (status, refused) = running.request("POST", "/api/v1/pause", "", "");
             assert_eq!(status, 422, "{refused}");
             assert!(refused.contains("can only be stopped"), "{refused}");
             running.command("stop", "");
@@ -950,7 +958,7 @@ fn a_test_of_k6_is_paused_scaled_and_stopped_as_by_its_rest_api() {
     assert_eq!(state["load"]["levels"], json!(["users"]));
     let told = running.command("level", r#"{"users": 5}"#);
     assert_eq!(told["message"], "The load is 5 users.");
-    let (status, refused) = running.ask("POST", "/api/v1/level", "", r#"{"users": 50}"#);
+    let (status, refused) = running.request("POST", "/api/v1/level", "", r#"{"users": 50}"#);
     assert_eq!(status, 422, "{refused}");
     running.command("pause", "");
     running.await_that(|state| state["load"]["is_paused"] == true);
@@ -1022,7 +1030,7 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
         (&state["phase"], &state["can_start"]),
         (&json!("idle"), &json!(true))
     );
-    assert_eq!(page.ask("POST", "/api/v1/stop", "", "").0, 409);
+    assert_eq!(page.request("POST", "/api/v1/stop", "", "").0, 409);
     let new = json!({
         "target": target, "rate": "100", "duration": "1h", "checks": ["errors<1%"],
     });
@@ -1031,7 +1039,7 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
     assert_eq!(composed["command"], line);
     page.command("start", &new.to_string());
     page.await_that(|state| state["phase"] == "running");
-    let (status, refused) = page.ask("POST", "/api/v1/start", "", &new.to_string());
+    let (status, refused) = page.request("POST", "/api/v1/start", "", &new.to_string());
     assert_eq!(status, 409, "{refused}");
     assert!(refused.contains("A run is under way: stop it"), "{refused}");
     page.command("level", r#"{"percent": 50}"#);
@@ -1041,9 +1049,9 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
         (&state["phase"], &state["problem"]),
         (&json!("ended"), &Value::Null)
     );
-    assert_eq!(page.ask("GET", "/report.json", "", "").0, 200);
-    assert_eq!(page.ask("GET", "/saved.run", "", "").0, 200);
-    let (status, csv) = page.ask("GET", "/report.csv", "", "");
+    assert_eq!(page.request("GET", "/report.json", "", "").0, 200);
+    assert_eq!(page.request("GET", "/saved.run", "", "").0, 200);
+    let (status, csv) = page.request("GET", "/report.csv", "", "");
     assert!(status == 200 && csv.starts_with("time_s,planned,"), "{csv}");
     assert!(
         state["files"].to_string().contains("/report.csv"),
@@ -1055,16 +1063,16 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
         (&state["phase"], &state["is_over"]),
         (&json!("ended"), &json!(false))
     );
-    let (status, runs) = page.ask("GET", "/api/v1/runs", "", "");
+    let (status, runs) = page.request("GET", "/api/v1/runs", "", "");
     let runs: Value = serde_json::from_str(&runs).unwrap();
     assert_eq!((status, runs.as_array().unwrap().len()), (200, 2));
     assert_eq!(runs[0]["name"], "run-2.run");
     assert_eq!(runs[1]["checks"], "passed");
-    let (status, report) = page.ask("GET", "/runs/run-1.run", "", "");
+    let (status, report) = page.request("GET", "/runs/run-1.run", "", "");
     assert_eq!(status, 200);
     assert!(report.contains("nonce=") && report.contains("errors\\u003c1%"));
     let query = "/api/v1/compare?base=run-1.run&with=run-2.run";
-    let (status, compared) = page.ask("GET", query, "", "");
+    let (status, compared) = page.request("GET", query, "", "");
     assert_eq!(status, 422, "{compared}");
     assert!(compared.contains("had different loads"), "{compared}");
     for path in [
@@ -1072,7 +1080,7 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
         "/runs/..%2Frun-1.run",
         "/runs/%2Fetc%2Fpasswd",
     ] {
-        assert_eq!(page.ask("GET", path, "", "").0, 404, "{path}");
+        assert_eq!(page.request("GET", path, "", "").0, 404, "{path}");
     }
     let (code, said) = page.interrupt();
     assert_eq!(code, Some(0), "{said}");
@@ -1098,7 +1106,7 @@ fn what_can_not_be_started_is_said_in_the_words_of_the_command_line() {
         .unwrap();
     let _beside_others = beside_others();
     let page = Running::start_page(folder.path());
-    let (_, offer) = page.ask("GET", "/api/v1/offer", "", "");
+    let (_, offer) = page.request("GET", "/api/v1/offer", "", "");
     let offer: Value = serde_json::from_str(&offer).unwrap();
     assert_eq!(
         offer["files"],
@@ -1134,15 +1142,15 @@ fn what_can_not_be_started_is_said_in_the_words_of_the_command_line() {
         (json!([1]), 400, "The body is no run"),
     ] {
         for path in ["/api/v1/compose", "/api/v1/start"] {
-            let (given, body) = page.ask("POST", path, "", &new.to_string());
+            let (given, body) = page.request("POST", path, "", &new.to_string());
             assert_eq!(given, status, "{new}: {body}");
             assert!(body.contains(sentence), "{new}: {body}");
         }
     }
     let foreign = "Origin: http://evil.example\r\n";
     let new = json!({ "target": "http://a/" }).to_string();
-    assert_eq!(page.ask("POST", "/api/v1/start", foreign, &new).0, 403);
-    assert_eq!(page.ask("GET", "/api/v1/start", "", "").0, 405);
+    assert_eq!(page.request("POST", "/api/v1/start", foreign, &new).0, 403);
+    assert_eq!(page.request("GET", "/api/v1/start", "", "").0, 405);
     // A run that no server answers ends, and says why.
     let state = page.start(&json!({ "target": format!("http://{closed}/"), "duration": "1s" }));
     assert_eq!(state["phase"], "idle");
@@ -1208,7 +1216,7 @@ fn a_page_that_shows_one_run_starts_none() {
         ("GET", "/api/v1/runs"),
         ("GET", "/runs/a.run"),
     ] {
-        assert_eq!(running.ask(method, path, "", "{}").0, 404, "{path}");
+        assert_eq!(running.request(method, path, "", "{}").0, 404, "{path}");
     }
     running.await_that(|state| state["phase"] == "running");
     running.command("abort", "");

@@ -75,7 +75,7 @@ impl Machine {
     }
 }
 
-fn said(output: &Output) -> (Option<i32>, String) {
+fn outcome_of(output: &Output) -> (Option<i32>, String) {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code(), said)
 }
@@ -88,7 +88,7 @@ fn what_is_there_needs_nothing() {
         .env("PATH", machine.commands.path())
         .output()
         .unwrap();
-    assert_eq!(said(&need), (Some(0), String::new()));
+    assert_eq!(outcome_of(&need), (Some(0), String::new()));
     assert!(need.stdout.is_empty());
 }
 
@@ -97,7 +97,7 @@ fn without_a_package_manager_that_is_known_it_names_what_is_missing() {
     let need = Machine::of_user(0).need();
     let sentence = "Missing on this machine: package-a package-b. Install these programs with the \
                     package manager of your system and run make again.\n";
-    assert_eq!(said(&need), (Some(1), sentence.to_owned()));
+    assert_eq!(outcome_of(&need), (Some(1), sentence.to_owned()));
 }
 
 #[test]
@@ -105,10 +105,16 @@ fn who_may_not_install_is_told_the_command() {
     let sentence = "Missing on this machine: package-a package-b. Run: sudo apt-get install \
                     package-a package-b, and then make again.\n";
     let without_sudo = Machine::of_user(1000).recorded(&["apt-get"]);
-    assert_eq!(said(&without_sudo.need()), (Some(1), sentence.to_owned()));
+    assert_eq!(
+        outcome_of(&without_sudo.need()),
+        (Some(1), sentence.to_owned())
+    );
     let with_password = Machine::of_user(1000).recorded(&["apt-get"]);
     with_password.command("sudo", "exit 1");
-    assert_eq!(said(&with_password.need()), (Some(1), sentence.to_owned()));
+    assert_eq!(
+        outcome_of(&with_password.need()),
+        (Some(1), sentence.to_owned())
+    );
     assert!(!with_password.calls_path().exists());
 }
 
@@ -116,7 +122,7 @@ fn who_may_not_install_is_told_the_command() {
 fn root_installs_what_is_missing() {
     let machine = Machine::of_user(0).recorded(&["apt-get", "env", "tee", "chmod", "rm"]);
     let need = machine.need();
-    assert_eq!(said(&need), (Some(0), String::new()));
+    assert_eq!(outcome_of(&need), (Some(0), String::new()));
     assert_eq!(need.stdout, b"Installing package-a package-b\n");
     assert_eq!(machine.calls(), [format!("{INSTALL} package-a package-b")]);
 }
@@ -124,7 +130,7 @@ fn root_installs_what_is_missing() {
 #[test]
 fn others_install_through_sudo() {
     let machine = Machine::of_user(1000).recorded(&["apt-get", "sudo"]);
-    assert_eq!(said(&machine.need()), (Some(0), String::new()));
+    assert_eq!(outcome_of(&machine.need()), (Some(0), String::new()));
     let install = format!("sudo {INSTALL} package-a package-b");
     assert_eq!(machine.calls(), ["sudo -n true", &install]);
 }
@@ -144,7 +150,7 @@ fn lists_of_packages_that_are_out_of_date_are_renewed() {
                                      {calls}\nexit 1"
         ),
     );
-    assert_eq!(said(&machine.need()), (Some(0), String::new()));
+    assert_eq!(outcome_of(&machine.need()), (Some(0), String::new()));
     let install = format!("{INSTALL} package-a package-b");
     assert_eq!(machine.calls(), [&install, "apt-get update -qq", &install]);
 }

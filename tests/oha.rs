@@ -1,6 +1,6 @@
 //! oha as spoken here, beside the real oha where it is installed.
 
-use crate::rig::{Said, beside_others, command, loadline, serve, text, url};
+use crate::rig::{CommandOutput, beside_others, command, loadline, serve, text, url};
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use std::thread;
 
 /// The real oha, if it is there; it says if not.
 #[expect(clippy::print_stderr, reason = "a comparison that is left out is told")]
-fn real_oha(words: &[&str]) -> Option<Said> {
+fn real_oha(words: &[&str]) -> Option<CommandOutput> {
     match Command::new("oha").arg("--no-tui").args(words).output() {
-        Ok(output) => Some(said(&output)),
+        Ok(output) => Some(output_of(&output)),
         Err(error) => {
             eprintln!("not compared with the real oha, which can't be started: {error}");
             None
@@ -21,16 +21,16 @@ fn real_oha(words: &[&str]) -> Option<Said> {
     }
 }
 
-fn oha(words: &[&str]) -> Said {
+fn oha(words: &[&str]) -> CommandOutput {
     let _beside_others = beside_others();
     let words = [&["oha", "--no-tui"], words].concat();
-    said(&command(&words).output().unwrap())
+    output_of(&command(&words).output().unwrap())
 }
 
 /// What was said; its JSON has oha's keys, not ours.
-fn said(output: &Output) -> Said {
+fn output_of(output: &Output) -> CommandOutput {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Said {
+    CommandOutput {
         code: output.status.code(),
         stdout: text(&output.stdout),
         stderr: text(&output.stderr),
@@ -432,7 +432,7 @@ fn urls_are_drawn_from_files_and_patterns() {
 
 #[test]
 fn a_tunnel_is_asked_for_with_the_proxys_headers() {
-    let (head, said) = asked_for_tunnel(&["--proxy-header", "X-Who: me", "https://127.0.0.1:1/"]);
+    let (head, said) = tunnel_request(&["--proxy-header", "X-Who: me", "https://127.0.0.1:1/"]);
     assert!(
         head.starts_with("CONNECT 127.0.0.1:1 HTTP/1.1\r\n"),
         "{head}"
@@ -442,7 +442,7 @@ fn a_tunnel_is_asked_for_with_the_proxys_headers() {
 }
 
 /// What a proxy is asked that refuses, and what the command says.
-fn asked_for_tunnel(words: &[&str]) -> (String, Said) {
+fn tunnel_request(words: &[&str]) -> (String, CommandOutput) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
     let proxy = thread::spawn(move || {

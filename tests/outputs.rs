@@ -563,7 +563,7 @@ fn the_demo_shows_both_columns() {
     for _ in 0..5 {
         let witness = Witness::start();
         let said = loadline(&["demo", "-d", "3s", "--stall", "500ms"]);
-        let taken = witness.tells();
+        let taken = witness.taken();
         assert_eq!(said.code, Some(0), "{}", said.stderr);
         let load = "open loop: 2 000/s";
         assert!(said.stdout.contains(load), "{}", said.stdout);

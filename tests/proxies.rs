@@ -3,7 +3,7 @@
 #[cfg(feature = "k6")]
 use crate::k6::Scripts;
 #[cfg(feature = "k6")]
-use crate::rig::{Said, beside_others, command};
+use crate::rig::{CommandOutput, beside_others, command};
 use crate::rig::{count, loadline, serve, serve_with, summary};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use std::thread;
 /// ends with the test's process.
 struct Proxy {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proxy {
@@ -22,19 +22,19 @@ impl Proxy {
     fn start(to: SocketAddr, wanted: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&asked);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&requests);
         thread::spawn(move || {
             for client in listener.incoming() {
                 let heard = Arc::clone(&heard);
                 thread::spawn(move || serve_client(client.unwrap(), to, wanted, &heard));
             }
         });
-        Proxy { address, asked }
+        Proxy { address, requests }
     }
 
-    fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
@@ -93,7 +93,7 @@ fn a_proxy_is_asked_for_plain_requests_by_their_whole_url() {
     );
     assert_eq!(summary["statuses"]["200"], 20);
     assert_eq!(server.stop().requests, 20);
-    for head in proxy.asked() {
+    for head in proxy.requests() {
         assert!(
             head.starts_with("GET http://shop.invalid/a?size=10 HTTP/1.1\r\n"),
             "{head}"
@@ -124,7 +124,7 @@ fn tls_goes_through_a_tunnel() {
         (20, 0)
     );
     assert_eq!(summary["phases"]["tls_us"]["count"], 2, "{summary:#}");
-    for head in proxy.asked() {
+    for head in proxy.requests() {
         assert!(
             head.starts_with("CONNECT shop.invalid:8443 HTTP/1.1\r\n"),
             "{head}"
@@ -168,7 +168,7 @@ fn ab_goes_through_proxies_too() {
             .stdout
             .contains(&format!("shop.invalid [through {through}] (be patient)"))
     );
-    assert!(proxy.asked()[0].starts_with("GET http://shop.invalid/a HTTP/1.0\r\n"));
+    assert!(proxy.requests()[0].starts_with("GET http://shop.invalid/a HTTP/1.0\r\n"));
 
     let secure = serve_with(|config| config.tls = true);
     let tunnels = Proxy::start(secure.addr(), "Proxy-Authorization: Basic bWU6c2VjcmV0");
@@ -181,13 +181,13 @@ fn ab_goes_through_proxies_too() {
         said.stdout,
         said.stderr
     );
-    assert!(tunnels.asked()[0].starts_with("CONNECT shop.invalid:443 HTTP/1.1\r\n"));
+    assert!(tunnels.requests()[0].starts_with("CONNECT shop.invalid:443 HTTP/1.1\r\n"));
     assert_eq!(secure.stop().requests, 3);
 }
 
 /// A script of k6, run with these variables of the environment.
 #[cfg(feature = "k6")]
-fn run_k6(scripts: &Scripts, variables: &[(&str, String)], words: &[&str]) -> Said {
+fn run_k6(scripts: &Scripts, variables: &[(&str, String)], words: &[&str]) -> CommandOutput {
     let _beside_others = beside_others();
     let mut k6 = command(&[&["k6", "run", "-q"], words, &["through.js"]].concat());
     k6.current_dir(scripts.path());
@@ -226,14 +226,17 @@ fn scripts_of_k6_use_the_proxies_of_the_environment() {
         assert_eq!(said.code, Some(0), "{}", said.stderr);
         let line = "statuses 200 200 200 200 200";
         assert_eq!(said.stderr.matches(line).count(), 2, "{}", said.stderr);
-        let asked = http.asked();
+        let requests = http.requests();
         for path in ["setup", "a"] {
             let head = format!("GET http://shop.invalid/{path} HTTP/1.1\r\n");
-            assert!(asked.iter().any(|one| one.starts_with(&head)), "{asked:?}");
+            assert!(
+                requests.iter().any(|one| one.starts_with(&head)),
+                "{requests:?}"
+            );
         }
         let is_of_shop = |head: &String| head.contains("\r\nHost: shop.invalid\r\n");
-        assert!(asked.iter().all(is_of_shop), "{asked:?}");
-        let tunnels = https.asked();
+        assert!(requests.iter().all(is_of_shop), "{requests:?}");
+        let tunnels = https.requests();
         let is_tunnel = |head: &String| head.starts_with("CONNECT shop.invalid:8443 HTTP/1.1\r\n");
         assert!(
             !tunnels.is_empty() && tunnels.iter().all(is_tunnel),

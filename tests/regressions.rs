@@ -1,6 +1,6 @@
 //! A run that is compared with a baseline and kept in a history.
 
-use crate::rig::{Said, loadline, serve, text, url};
+use crate::rig::{CommandOutput, loadline, serve, text, url};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ fn place(dir: &Path, name: &str) -> PathBuf {
     dir.join(name)
 }
 
-fn ran(rest: &[&str]) -> Said {
+fn ran(rest: &[&str]) -> CommandOutput {
     loadline(&words("3s", rest))
 }
 

@@ -1,20 +1,20 @@
 //! A run made several times: what is shown and kept of all, and what is left of a series that is
 //! cut short.
 
-use crate::rig::{Said, beside_others, command, count, loadline, serve, text, url};
+use crate::rig::{CommandOutput, beside_others, command, count, loadline, serve, text, url};
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-fn json(said: &Said) -> Value {
+fn json(said: &CommandOutput) -> Value {
     serde_json::from_str(&said.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}{}", said.stdout, said.stderr))
 }
 
 /// Three runs of two seconds, saved in one file.
-fn repeated(server: &Server, save: &Path, flags: &[&str]) -> Said {
+fn repeated(server: &Server, save: &Path, flags: &[&str]) -> CommandOutput {
     let url = url(server, "delay=2ms");
     let words = [
         "-r",
@@ -160,7 +160,7 @@ fn begun(server: &Server, path: &Path) -> Child {
     child
 }
 
-fn signalled(child: Child, name: &str) -> Said {
+fn signalled(child: Child, name: &str) -> CommandOutput {
     let id = child.id().to_string();
     let status = Command::new("kill").args(["-s", name, &id]).status();
     assert!(status.expect("kill is there").success());

@@ -13,17 +13,17 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 const PROGRAM: &str = "LOADLINE_PROGRAM";
 
 /// What a finished command said.
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl From<Output> for Said {
+impl From<Output> for CommandOutput {
     fn from(output: Output) -> Self {
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_fits(&stdout);
-        Said {
+        CommandOutput {
             code: output.status.code(),
             stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -64,9 +64,9 @@ pub(crate) fn command(words: &[&str]) -> Command {
 static QUIET: RwLock<()> = RwLock::new(());
 
 /// Runs the command with these words to its end.
-pub(crate) fn loadline(words: &[&str]) -> Said {
+pub(crate) fn loadline(words: &[&str]) -> CommandOutput {
     let _beside_others = beside_others();
-    said(words)
+    output_of(words)
 }
 
 /// Keeps a run that needs the machine for itself waiting, for a test that starts the command on its
@@ -75,7 +75,7 @@ pub(crate) fn beside_others() -> RwLockReadGuard<'static, ()> {
     QUIET.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn said(words: &[&str]) -> Said {
+fn output_of(words: &[&str]) -> CommandOutput {
     command(words).output().expect("the command starts").into()
 }
 
@@ -90,14 +90,14 @@ pub(crate) fn summary(words: &[&str]) -> Value {
 /// same cores would change.
 pub(crate) fn summary_alone(words: &[&str]) -> Value {
     let _alone = QUIET.write().unwrap_or_else(PoisonError::into_inner);
-    summary_of(said(&with_json(words)), words)
+    summary_of(output_of(&with_json(words)), words)
 }
 
 fn with_json<'a>(words: &[&'a str]) -> Vec<&'a str> {
     [&["--no-progress", "--allow-invalid", "-o", "json"], words].concat()
 }
 
-fn summary_of(said: Said, words: &[&str]) -> Value {
+fn summary_of(said: CommandOutput, words: &[&str]) -> Value {
     assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
     let report: Value = serde_json::from_str(&said.stdout).expect("the report is JSON");
     for part in report["intervals"].as_array().expect("intervals") {

@@ -1,7 +1,7 @@
 //! Every command that takes a URL takes a script: its requests are what the server sees, and its
 //! figures are judged, searched and compared as those of plain requests.
 
-use crate::rig::{Said, count, loadline, serve, text, url};
+use crate::rig::{CommandOutput, count, loadline, serve, text, url};
 use crate::schemas::document;
 use crate::scripts::{Seen, listener};
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn write_script(folder: &Path) -> PathBuf {
     path
 }
 
-fn good(said: &Said) -> Value {
+fn good(said: &CommandOutput) -> Value {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     document(&said.stdout)
 }

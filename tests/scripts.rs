@@ -3,7 +3,7 @@
 //! The scripts here cover the calls of those that come with wrk, which are run as well where its
 //! package is installed.
 
-use crate::rig::{Said, count, loadline, serve, statuses, summary, text, url};
+use crate::rig::{CommandOutput, count, loadline, serve, statuses, summary, text, url};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -105,11 +105,11 @@ fn answer_to(request: &Seen) -> String {
     )
 }
 
-fn run(script: &Path, more: &[&str]) -> Said {
+fn run(script: &Path, more: &[&str]) -> CommandOutput {
     loadline(&[&["-s", text(script), "--no-progress"], more].concat())
 }
 
-fn good(said: Said) -> String {
+fn good(said: CommandOutput) -> String {
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     said.stdout
 }
@@ -523,7 +523,7 @@ fn the_first_interrupt_ends_a_script_that_does_not_return() {
             .args(["-INT", &number])
             .status();
         assert!(sent.unwrap().success());
-        let said = Said::from(child.wait_with_output().unwrap());
+        let said = CommandOutput::from(child.wait_with_output().unwrap());
         assert_eq!(said.code, Some(2), "{}{}", said.stdout, said.stderr);
         assert!(
             said.stderr.contains("worker 0 did not respond"),
@@ -552,7 +552,7 @@ fn an_interrupt_ends_a_script_that_never_finishes_loading() {
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(sent.unwrap().success());
-    let said = Said::from(child.wait_with_output().unwrap());
+    let said = CommandOutput::from(child.wait_with_output().unwrap());
     assert_eq!(said.code, Some(130), "{}{}", said.stdout, said.stderr);
     let notice = "loadline: interrupted before the load began; nothing was measured.\n";
     assert_eq!(said.stderr, notice);

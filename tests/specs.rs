@@ -19,7 +19,7 @@ mod case;
 mod k6;
 
 use self::case::{Case, cases};
-use crate::rig::{Said, beside_others, command, serve_with};
+use crate::rig::{CommandOutput, beside_others, command, serve_with};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ const MOST_REQUESTS: u64 = 1_000_000;
 
 /// The result of a case.
 struct Outcome {
-    said: Said,
+    said: CommandOutput,
     requests: Vec<String>,
     host: String,
     /// Where it ran, with what it wrote.
@@ -74,7 +74,7 @@ fn run(case: &Case, start: impl Fn(&[&str]) -> Command) -> Outcome {
 impl Outcome {
     /// What is otherwise than the case tells.
     fn differences(&self, case: &Case) -> Vec<String> {
-        let Said {
+        let CommandOutput {
             code,
             stdout,
             stderr,
@@ -114,7 +114,7 @@ impl Outcome {
             .collect();
         let first = self.requests.iter().take(told.len());
         let seen: Vec<Request> = first.map(|request| Request::sent(request)).collect();
-        let told: Vec<Request> = told.iter().map(|request| Request::told(request)).collect();
+        let told: Vec<Request> = told.iter().map(|request| Request::parse(request)).collect();
         let count = self.requests.len();
         let is_same = seen == told && (is_open || count == told.len());
         (!is_same).then(|| format!("{count} requests, the first of them {seen:#?}"))
@@ -137,7 +137,7 @@ impl Request {
     }
 
     /// As a page tells it.
-    fn told(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let (head, body) = text.split_once("\n|").unwrap_or((text, ""));
         Self::of(head, body)
     }

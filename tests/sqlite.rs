@@ -1,7 +1,7 @@
 //! The databases of the log and of the report, read by other programs: SQLite's own command, and
 //! Python's library.
 
-use crate::rig::{Said, beside_others, command, loadline, serve, text, url};
+use crate::rig::{CommandOutput, beside_others, command, loadline, serve, text, url};
 use loadline_testbed::Server;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
@@ -42,7 +42,7 @@ fn place(name: &str) -> (TempDir, PathBuf) {
 }
 
 /// Runs the command with these words and any result.
-fn run(words: &[&str]) -> Said {
+fn run(words: &[&str]) -> CommandOutput {
     let usual = ["--no-progress", "--allow-invalid"];
     loadline(&[&usual[..], words].concat())
 }
@@ -451,7 +451,7 @@ fn a_log_that_finds_no_room_costs_nothing_but_itself() {
         .arg(crate::rig::program())
         .args(words)
         .args(["--log", text(&log), &url]);
-    let said: Said = {
+    let said: CommandOutput = {
         let _beside_others = beside_others();
         limited.output().expect("sh is there").into()
     };

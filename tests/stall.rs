@@ -95,7 +95,7 @@ impl Stalled {
         for _ in 0..ATTEMPTS {
             let witness = Witness::start();
             let (summary, report) = self.run();
-            let taken = witness.tells();
+            let taken = witness.taken();
             self.is_not_hidden(&summary);
             let mut stray = self.strays_of(&summary);
             if !report.contains("what a closed-loop tool would have shown") {

@@ -52,7 +52,7 @@ impl Verdict {
     }
 
     /// For this reason, whether that is an explanation or counts against it.
-    fn tells(&self, kind: &str) {
+    fn assert_kind(&self, kind: &str) {
         assert!(
             self.kinds.iter().any(|found| found == kind),
             "{:?} {:#}",
@@ -196,7 +196,7 @@ fn a_stop_of_a_fifth_of_a_second_is_noticed_in_either_model() {
             } else {
                 // A closed loop shows less than a tenth of the rate too little, and no time too
                 // long.
-                verdict.tells("stood_still");
+                verdict.assert_kind("stood_still");
             }
             let longest = &verdict.summary["generator"]["workers"][0]["turns_us"]["max"];
             let longest_us = longest.as_f64().expect("a time");
@@ -349,7 +349,7 @@ fn a_timer_slack_of_five_milliseconds_does_no_harm() {
     for _ in 0..SLACK_ATTEMPTS {
         let witness = Witness::start();
         let usual_us = usual_lateness_us(&words);
-        let taken = witness.tells();
+        let taken = witness.taken();
         if usual_us < 1_000.0 {
             return;
         }

@@ -1,7 +1,7 @@
 //! Studies: with real load testers against the test server, and with made-up ones whose every
 //! figure is known.
 
-use crate::rig::{Said, beside_others, command, loadline, serve, text};
+use crate::rig::{CommandOutput, beside_others, command, loadline, serve, text};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -59,7 +59,7 @@ impl Desk {
         ]
     }
 
-    fn study(&self, more: &[&str]) -> Said {
+    fn study(&self, more: &[&str]) -> CommandOutput {
         let words = self.words();
         let words: Vec<&str> = words
             .iter()
@@ -263,7 +263,7 @@ fn an_interrupt_stops_tool_and_target_and_the_study_goes_on_later() {
         .args(["-s", "INT", &pid])
         .status()
         .unwrap();
-    let said: Said = study.wait_with_output().unwrap().into();
+    let said: CommandOutput = study.wait_with_output().unwrap().into();
     drop(beside);
     assert_eq!(said.code, Some(130), "{}", said.stderr);
     for child in children {
@@ -306,7 +306,7 @@ fn a_target_in_the_background_is_stopped_however_the_study_ends() {
     let pid = study.id().to_string();
     let killed = Command::new("kill").args(["-s", "INT", &pid]).status();
     assert!(killed.unwrap().success());
-    let said: Said = study.wait_with_output().unwrap().into();
+    let said: CommandOutput = study.wait_with_output().unwrap().into();
     drop(beside);
     assert_eq!(said.code, Some(130), "{}", said.stderr);
     // It never serves.

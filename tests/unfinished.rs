@@ -1,6 +1,6 @@
 //! Requests that had no response when a run ended, and checks that they or few samples leave open.
 
-use crate::rig::{Said, count, loadline, serve, serve_with, text, url};
+use crate::rig::{CommandOutput, count, loadline, serve, serve_with, text, url};
 use loadline_testbed::Freeze;
 use serde_json::Value;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const HARD_END: [&str; 2] = ["--drain", "0s"];
 
 /// The summary in this JSON.
-fn summary(said: &Said) -> Value {
+fn summary(said: &CommandOutput) -> Value {
     let mut all: Value = serde_json::from_str(&said.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}{}", said.stdout, said.stderr));
     all["summary"].take()

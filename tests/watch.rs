@@ -1,6 +1,6 @@
 //! Watching, beside a run and alone.
 
-use crate::rig::{Said, beside_others, command, loadline, serve, text, url};
+use crate::rig::{CommandOutput, beside_others, command, loadline, serve, text, url};
 use crate::schemas::document;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -34,7 +34,7 @@ fn first_line(command: &mut Child) -> String {
     line
 }
 
-fn report(said: &Said) -> Value {
+fn report(said: &CommandOutput) -> Value {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     serde_json::from_str(&said.stdout).expect("the report is JSON")
 }
@@ -183,7 +183,7 @@ fn watching_alone_ends_with_its_target_and_says_so() {
     let head = first_line(&mut watching);
     sleeper.0.kill().unwrap();
     sleeper.0.wait().unwrap();
-    let said: Said = watching.wait_with_output().unwrap().into();
+    let said: CommandOutput = watching.wait_with_output().unwrap().into();
     drop(beside_others);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert_eq!(
@@ -206,7 +206,7 @@ fn an_interrupt_is_a_good_end_of_watching() {
         .args(["-s", "INT", &watching.id().to_string()])
         .status();
     assert!(kill.unwrap().success());
-    let said: Said = watching.wait_with_output().unwrap().into();
+    let said: CommandOutput = watching.wait_with_output().unwrap().into();
     drop(beside_others);
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     let look = document(&first);

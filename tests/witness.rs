@@ -52,7 +52,7 @@ impl Witness {
     }
 
     /// What was taken from the worst of the cores.
-    pub(crate) fn tells(self) -> Taken {
+    pub(crate) fn taken(self) -> Taken {
         let length_s = self.begun.elapsed().as_secs_f64();
         self.done.store(true, Ordering::Relaxed);
         let each = self

@@ -1,6 +1,6 @@
 //! wrk and wrk2 as spoken here, beside the real wrk, and as the parsers of their reports read them.
 
-use crate::rig::{Said, beside_others, command, loadline, serve, serve_with, text, url};
+use crate::rig::{CommandOutput, beside_others, command, loadline, serve, serve_with, text, url};
 use loadline_testbed::Server;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -37,7 +37,7 @@ fn widths(report: &str) -> Vec<usize> {
 
 /// The real wrk, if it is there; it says if not.
 #[expect(clippy::print_stderr, reason = "a comparison that is left out is told")]
-pub(crate) fn real_wrk(words: &[&str]) -> Option<Said> {
+pub(crate) fn real_wrk(words: &[&str]) -> Option<CommandOutput> {
     match Command::new("wrk").args(words).output() {
         Ok(output) => Some(output.into()),
         Err(error) => {
@@ -113,7 +113,7 @@ fn refusals_are_those_of_the_real_one() {
         };
         assert_eq!(ours.code, theirs.code, "{words:?}");
         assert_eq!(ours.stdout, theirs.stdout, "{words:?}");
-        let last = |said: &Said| said.stderr.lines().last().map(str::to_owned);
+        let last = |said: &CommandOutput| said.stderr.lines().last().map(str::to_owned);
         assert_eq!(last(&ours), last(&theirs), "{words:?}");
     }
 }
@@ -306,7 +306,7 @@ fn an_interrupt_ends_the_run_with_its_report() {
         .args(["-s", "INT", &child.id().to_string()])
         .status();
     assert!(kill.unwrap().success());
-    let said: Said = child.wait_with_output().unwrap().into();
+    let said: CommandOutput = child.wait_with_output().unwrap().into();
     assert!(
         begin.elapsed() < Duration::from_secs(30),
         "it waited for answers"
@@ -321,7 +321,7 @@ fn script(folder: &Path, source: &str) -> PathBuf {
     path
 }
 
-fn with_script(tool: &[&str], server: &Server, source: &str) -> Said {
+fn with_script(tool: &[&str], server: &Server, source: &str) -> CommandOutput {
     let folder = tempfile::tempdir().unwrap();
     let path = script(folder.path(), source);
     let url = format!("http://{}/", server.addr());
@@ -383,7 +383,7 @@ fn commands_that_people_have_run_as_typed() {
         let line = line.replace("PORT", &port.to_string());
         let words: Vec<&str> = line.split(' ').collect();
         let output = command(&words).current_dir(folder.path()).output();
-        let said: Said = output.unwrap().into();
+        let said: CommandOutput = output.unwrap().into();
         assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{line}");
         assert!(
             figure(&said.stdout, "Requests/sec:") > 0.0,
@@ -539,7 +539,7 @@ fn a_fork_of_wrk2_writes_its_latencies_to_files() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let said = Said::from(output);
+    let said = CommandOutput::from(output);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let lines = |name: &str| -> Vec<u64> {
         let text = std::fs::read_to_string(folder.path().join(name)).unwrap();

@@ -3,12 +3,12 @@
 use std::env;
 
 fn main() {
-    let told = |name: &str| env::var(name).unwrap_or_default();
+    let variable = |name: &str| env::var(name).unwrap_or_default();
     let flags = format!(
         "opt-level={} target={} target-feature={}",
-        told("OPT_LEVEL"),
-        told("TARGET"),
-        told("CARGO_CFG_TARGET_FEATURE")
+        variable("OPT_LEVEL"),
+        variable("TARGET"),
+        variable("CARGO_CFG_TARGET_FEATURE")
     );
     println!("cargo::rustc-env=LOADLINE_BUILD_FLAGS={flags}");
     println!("cargo::rerun-if-changed=build.rs");

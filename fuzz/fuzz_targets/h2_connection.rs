@@ -32,8 +32,8 @@ struct Seen {
 }
 
 impl Sink for Seen {
-    const WANTS_FIELDS: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_FIELDS: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn head(&mut self, key: usize, status: u16) {
         assert!((200..1000).contains(&status));

@@ -52,8 +52,8 @@ struct Seen {
 }
 
 impl Sink for Seen {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn header(&mut self, name: &[u8], value: &[u8]) {
         assert!(!name.contains(&b'\n') && !value.contains(&b'\n'));
@@ -76,8 +76,8 @@ struct Shown {
 }
 
 impl Sink for Shown {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn head(&mut self, block: &[u8]) {
         self.head.extend_from_slice(block);

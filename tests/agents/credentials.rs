@@ -2,7 +2,7 @@
 
 use super::{Agent, Bus, url};
 use crate::openssl::make_certificate;
-use crate::rig::{Said, beside_others, command, loadline, serve, text};
+use crate::rig::{CommandOutput, beside_others, command, loadline, serve, text};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -79,7 +79,7 @@ fn what_a_bus_does_not_permit_is_said_at_once() {
 }
 
 /// Runs a load that is saved, with these flags of the bus. Returns what it has said.
-fn run_saved(folder: &Path, front: &[&str], server: &str) -> Said {
+fn run_saved(folder: &Path, front: &[&str], server: &str) -> CommandOutput {
     let saved = folder.join("a.run");
     let json = format!("json={}", folder.join("report.json").display());
     let html = format!("csv={}", folder.join("report.csv").display());

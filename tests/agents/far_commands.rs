@@ -1,14 +1,14 @@
 //! Commands that run on an agent's machine.
 
 use super::{Agent, Bus, signal};
-use crate::rig::{Said, command, loadline, program, text};
+use crate::rig::{CommandOutput, command, loadline, program, text};
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-fn on(bus: &Bus, agent: &str, words: &[&str]) -> Said {
+fn on(bus: &Bus, agent: &str, words: &[&str]) -> CommandOutput {
     let front = ["agents", "--nats", &bus.url(), "--on", agent, "--"];
     loadline(&[&front[..], words].concat())
 }

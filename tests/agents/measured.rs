@@ -15,8 +15,8 @@ const SCHEDULING: Duration = Duration::from_millis(500);
 /// The most bytes of an interval's report: 4 KB of a steady load, and what a busy machine spreads
 /// the times by.
 const MOST_REPORT_BYTES: usize = 8_192;
-/// The most bytes of one of a hundred names: 12 KB, which a test of the engine holds where no machine
-/// spreads the times, and twice as many on a busy one.
+/// The most bytes of one of a hundred names: 12 KB, which a test of the engine holds where no
+/// machine spreads the times, and twice as many on a busy one.
 const MOST_BYTES_OF_NAMES: usize = 24_576;
 
 /// A server that answers each request; returns its URL, and the instant of the first request of

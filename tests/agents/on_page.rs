@@ -44,7 +44,7 @@ fn each_agent_is_on_the_page_with_its_responses_and_who_is_killed_says_nothing()
         assert_eq!(agent["failed"], 0, "{agent:#}");
         assert!(agent["p99_us"].as_f64() > Some(0.0), "{agent:#}");
     }
-    let (status, all) = running.ask("GET", "/api/v1/agents", "", "");
+    let (status, all) = running.request("GET", "/api/v1/agents", "", "");
     let all: Vec<Value> = serde_json::from_str(&all).unwrap();
     assert_eq!((status, all.len()), (200, 3));
     agents[1].0.kill().unwrap();
@@ -73,7 +73,7 @@ fn of_more_than_sixty_four_agents_all_are_known_by_their_responses() {
     let state = running.await_that(|state| state["figures"]["answered"].as_u64() > Some(2_000));
     assert_eq!(listed(&state).len(), 64);
     assert_eq!(state["figures"]["agents_total"], AGENTS);
-    let (_, all) = running.ask("GET", "/api/v1/agents", "", "");
+    let (_, all) = running.request("GET", "/api/v1/agents", "", "");
     let all: Vec<Value> = serde_json::from_str(&all).unwrap();
     assert_eq!(all.len(), AGENTS);
     for agent in &all {

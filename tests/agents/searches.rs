@@ -1,7 +1,7 @@
 //! Searches and series on agents: judged by what all of them measured together.
 
 use super::{Agent, Bus, Run, url};
-use crate::rig::{Said, loadline, serve, serve_with};
+use crate::rig::{CommandOutput, loadline, serve, serve_with};
 use loadline_testbed::{Limit, Server};
 use serde_json::Value;
 use std::thread::sleep;
@@ -126,7 +126,7 @@ fn a_search_for_users_begins_with_one_agent() {
 }
 
 /// A report of several runs.
-fn series(said: &Said) -> Value {
+fn series(said: &CommandOutput) -> Value {
     serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}", said.stderr))
 }
 

@@ -1,6 +1,6 @@
 //! InfluxDB's line protocol, to the real InfluxDB 1.
 
-use super::{Receiver, ask, list, listed, run_with};
+use super::{Receiver, get_json, list, listed, run_with};
 use crate::rig::{serve, text, url};
 use serde_json::Value;
 use std::net::UdpSocket;
@@ -40,7 +40,7 @@ fn influxdb_with(http: &str, sections: &str) -> Receiver {
 /// The series that a query finds in a database.
 pub(super) fn select(influxdb: &Receiver, database: &str, query: &str) -> Vec<Value> {
     let pairs = [("db", database), ("q", query)];
-    let answer = ask(&influxdb.url("/query"), &pairs);
+    let answer = get_json(&influxdb.url("/query"), &pairs);
     assert!(answer["results"][0]["error"].is_null(), "{query}: {answer}");
     answer["results"][0]["series"]
         .as_array()

@@ -2,7 +2,7 @@
 //! distribution.
 
 use super::bodies::Bodies;
-use super::{Receiver, ask, list, listed, run_with};
+use super::{Receiver, get_json, list, listed, run_with};
 use crate::rig::{serve, url};
 
 fn victoria_metrics() -> Receiver {
@@ -19,7 +19,7 @@ fn victoria_metrics() -> Receiver {
 /// The sum of a query's values.
 fn sum(receiver: &Receiver, expression: &str) -> f64 {
     let pairs = [("query", expression)];
-    let answer = ask(&receiver.url("/prometheus/api/v1/query"), &pairs);
+    let answer = get_json(&receiver.url("/prometheus/api/v1/query"), &pairs);
     let results = answer["data"]["result"].as_array().cloned();
     let results = results.unwrap_or_else(|| panic!("{expression}: {answer}"));
     let value = |one: &serde_json::Value| one["value"][1].as_str()?.parse::<f64>().ok();

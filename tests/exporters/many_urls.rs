@@ -4,7 +4,7 @@
 use super::bodies::Bodies;
 use super::otlp::{attributes, messages, metrics, number, text as name_of};
 use super::run_with;
-use crate::rig::{Said, serve, text};
+use crate::rig::{CommandOutput, serve, text};
 use std::fmt::Write;
 
 const URLS: usize = 100_000;
@@ -14,7 +14,7 @@ const NAMES: usize = 2_000;
 const SERIES: usize = 10_000 + 20;
 
 /// Runs each URL once; what it said, and the last message that was sent.
-fn ran(words: &[&str]) -> (Said, Vec<u8>) {
+fn ran(words: &[&str]) -> (CommandOutput, Vec<u8>) {
     let (server, receiver) = (serve(), Bodies::listen());
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("urls");

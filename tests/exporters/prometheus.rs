@@ -1,6 +1,6 @@
 //! Prometheus remote write, with and without native histograms.
 
-use super::{Receiver, ask, list, listed, run_with};
+use super::{Receiver, get_json, list, listed, run_with};
 use crate::rig::{serve, url};
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(super) const HISTOGRAMS: &str = "--enable-feature=native-histograms";
 
 /// The results of a query, over the last hour.
 pub(super) fn query(prometheus: &Receiver, expression: &str) -> Vec<Value> {
-    let answer = ask(&prometheus.url("/api/v1/query"), &[("query", expression)]);
+    let answer = get_json(&prometheus.url("/api/v1/query"), &[("query", expression)]);
     let results = answer["data"]["result"].as_array();
     results
         .unwrap_or_else(|| panic!("{expression}: {answer}"))

@@ -2,7 +2,7 @@
 //! exporters say.
 
 use super::prometheus::{HISTOGRAMS, prometheus};
-use super::{Receiver, ask, list, run_with};
+use super::{Receiver, get_json, list, run_with};
 use crate::nginx::binary;
 use crate::rig::{count, free_port, loadline, serve, summary, text, url};
 use serde_json::Value;
@@ -216,7 +216,7 @@ fn prometheus_keeps_exemplars_with_traces_that_the_server_saw() {
     );
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     let seen = witness.seen(300);
-    let answer = ask(
+    let answer = get_json(
         &receiver.url("/api/v1/query_exemplars"),
         &[
             ("query", "loadline_response_seconds"),

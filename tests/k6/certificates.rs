@@ -32,7 +32,7 @@ fn the_certificates_of_a_script_are_used_in_all_processes() {
         let url = format!("URL=https://{}/", server.addr());
         let run = |more: &[&str]| {
             let words = ["run", "-u", "6", "-i", "60", "-e", &url];
-            let said = scripts.say(&[&words[..], processes, more, &["tls.js"]].concat());
+            let said = scripts.run(&[&words[..], processes, more, &["tls.js"]].concat());
             assert_eq!(said.code, Some(0), "{processes:?}: {}", said.stderr);
         };
         run(&["-e", "BARE=1"]);

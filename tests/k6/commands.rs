@@ -132,7 +132,7 @@ fn commands_end_with_k6s_exit_codes_and_one_sentence() {
         ("nope", 255, "unknown command \\\"nope\\\" for \\\"k6\\\""),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let found = scripts.say(&words);
+        let found = scripts.run(&words);
         assert_eq!(found.code, Some(code), "{line}: {}", found.stderr);
         assert!(found.stderr.contains(said), "{line}: {}", found.stderr);
         assert_eq!(
@@ -158,7 +158,7 @@ fn options_are_inspected_with_all_that_is_not_said() {
     let scripts = Scripts::new(&[("options.js", &script)]);
     for asked in [&[][..], &["--execution-requirements"]] {
         let words = [&["inspect"], asked, &["options.js"]].concat();
-        let ours = scripts.say(&words);
+        let ours = scripts.run(&words);
         let is_said = ours.stdout.contains("\"maxDuration\": null");
         assert!(is_said, "{words:?}: {}", ours.stdout);
         if let Some(theirs) = scripts.real(&words) {
@@ -196,14 +196,14 @@ fn an_archive_runs_without_its_files() {
         ("word.js", "export const word = 'one';"),
         ("text.txt", "two"),
     ]);
-    let archived = scripts.say(&["archive", "-O", "all.tar", "main.js"]);
+    let archived = scripts.run(&["archive", "-O", "all.tar", "main.js"]);
     assert_eq!((archived.code, archived.stderr.as_str()), (Some(0), ""));
-    let above = scripts.say(&["archive", "-O", "above.tar", "gone/../main.js"]);
+    let above = scripts.run(&["archive", "-O", "above.tar", "gone/../main.js"]);
     assert_eq!(above.code, Some(0), "{}", above.stderr);
     for name in ["main.js", "word.js", "text.txt"] {
         fs::remove_file(scripts.path().join(name)).unwrap();
     }
-    let said = scripts.say(&["run", "all.tar"]);
+    let said = scripts.run(&["run", "all.tar"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stderr.contains("msg=\"one two\""), "{}", said.stderr);
 }
@@ -216,7 +216,7 @@ fn secrets_reach_the_script_and_not_the_log() {
           console.log(secret.length, `it is ${secret}`);
         }";
     let scripts = Scripts::new(&[("secret.js", script), ("keys", "key=a \"b\"\nother=1\n")]);
-    let said = scripts.say(&["run", "-q", "--secret-source", "file=keys", "secret.js"]);
+    let said = scripts.run(&["run", "-q", "--secret-source", "file=keys", "secret.js"]);
     assert!(
         said.stderr
             .contains("msg=\"5 it is ***SECRET_REDACTED***\""),

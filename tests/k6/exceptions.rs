@@ -51,7 +51,7 @@ fn exceptions_of_iterations_are_in_the_reports_with_count_and_stack() {
             &["throws.js"],
         ]
         .concat();
-        let said = scripts.say(&words);
+        let said = scripts.run(&words);
         assert_eq!(said.code, Some(0), "{}", said.stderr);
         let found = exceptions(&scripts);
         let of = |count: u64| {
@@ -103,7 +103,7 @@ fn of_many_exceptions_the_first_are_listed_and_the_others_counted() {
         throws.collect::<String>()
     );
     let scripts = Scripts::new(&[("many.js", &script)]);
-    let said = scripts.say(&["run", "-e", &base, "--out", "loadline=a.run", "many.js"]);
+    let said = scripts.run(&["run", "-e", &base, "--out", "loadline=a.run", "many.js"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let run = scripts.path().join("a.run");
     let words = ["report", text(&run), "--allow-invalid", "-o", "json"];

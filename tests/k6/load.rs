@@ -1,7 +1,7 @@
 //! A test under load: users, arrivals, its early end, and what is kept of it.
 
 use crate::k6::{Scripts, default};
-use crate::rig::{Said, beside_others, command, serve, serve_with, text};
+use crate::rig::{CommandOutput, beside_others, command, serve, serve_with, text};
 use serde_json::Value;
 use std::fs;
 use std::process::{Child, Command};
@@ -86,7 +86,7 @@ fn a_run_is_judged_and_saved_with_its_names() {
         }";
     let scripts = Scripts::new(&[("named.js", script)]);
     let base = format!("BASE=http://{}", server.addr());
-    let said = scripts.say(&[
+    let said = scripts.run(&[
         "run",
         "-i",
         "20",
@@ -142,7 +142,7 @@ fn the_verdict_speaks_of_failures_that_were_not_expected() {
     for expected in ["", "yes"] {
         let variable = format!("EXPECTED={expected}");
         let words = ["run", "-q", "-e", &base, "-e", &variable, "missing.js"];
-        let said = scripts.say(&words);
+        let said = scripts.run(&words);
         let verdict = said.stderr.lines().find(|line| line.contains("result is"));
         let verdict = verdict.unwrap_or_else(|| panic!("{}", said.stderr));
         // A busy machine may have distorted the figures.
@@ -165,7 +165,7 @@ fn a_dashboard_is_the_live_page_and_the_process_ends_with_its_test() {
         ("json=all.json", "false", false),
     ] {
         let _beside_others = beside_others();
-        let said: Said = command(&["k6", "run", "--out", output, "good.js"])
+        let said: CommandOutput = command(&["k6", "run", "--out", output, "good.js"])
             .current_dir(scripts.path())
             .env("K6_WEB_DASHBOARD", variable)
             .env("K6_WEB_DASHBOARD_PORT", "0")
@@ -200,7 +200,7 @@ fn what_a_dashboard_can_not_do_is_told() {
             "does not record the web dashboard's events: save the run with --out loadline=FILE",
         ),
     ] {
-        let said = scripts.say(&["run", "-q", "--out", output, "good.js"]);
+        let said = scripts.run(&["run", "-q", "--out", output, "good.js"]);
         assert_eq!(said.code, Some(code), "{output}: {}", said.stderr);
         assert!(said.stderr.contains(sentence), "{output}: {}", said.stderr);
     }
@@ -224,7 +224,7 @@ fn users_that_share_a_runtime_print_what_others_print() {
     let scripts = Scripts::new(&[("own.js", script)]);
     let host = format!("HOST={}", server.addr());
     for mode in ["isolated", "shared"] {
-        let said = scripts.say(&["run", "-e", &host, "--vu-mode", mode, "own.js"]);
+        let said = scripts.run(&["run", "-e", &host, "--vu-mode", mode, "own.js"]);
         assert_eq!(said.code, Some(0), "{}", said.stderr);
         for line in [
             "checks_succeeded...: 100.00% 200 out of 200",
@@ -240,7 +240,7 @@ fn users_that_share_a_runtime_print_what_others_print() {
         assert!(said.stderr.contains("msg=end"), "{}", said.stderr);
         assert!(!said.stderr.contains("vu-mode"), "{}", said.stderr);
     }
-    let said = scripts.say(&["run", "--vu-mode", "own", "own.js"]);
+    let said = scripts.run(&["run", "--vu-mode", "own", "own.js"]);
     let sentence = "invalid vu mode \\\"own\\\". Use: \\\"isolated\\\", \\\"shared\\\"";
     assert_eq!(said.code, Some(255), "{}", said.stderr);
     assert!(said.stderr.contains(sentence), "{}", said.stderr);
@@ -259,7 +259,7 @@ fn late_iterations_that_wait_are_timed_from_their_intended_starts() {
         export default function () { http.get(__ENV.BASE); }";
     let scripts = Scripts::new(&[("late.js", script)]);
     let base = format!("BASE=http://{}/", server.addr());
-    let said = scripts.say(&["run", "--late-iterations", "wait", "-e", &base, "late.js"]);
+    let said = scripts.run(&["run", "--late-iterations", "wait", "-e", &base, "late.js"]);
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     assert!(said.stdout.contains("http_req_response"), "{}", said.stdout);
     assert!(said.stdout.contains("iteration_delay"), "{}", said.stdout);
@@ -276,7 +276,7 @@ fn users_are_counted_before_a_load_of_whole_seconds_ends() {
           return {};
         }";
     let scripts = Scripts::new(&[("vus.js", script)]);
-    let said = scripts.say(&["run", "-q", "--log-format", "raw", "vus.js"]);
+    let said = scripts.run(&["run", "-q", "--log-format", "raw", "vus.js"]);
     assert!(said.stderr.contains("users 3 3 3"), "{}", said.stderr);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
 }
@@ -295,7 +295,7 @@ fn an_arrival_rate_begins_all_that_users_are_free_for() {
     let scripts = Scripts::new(&[("rate.js", script)]);
     let run = |more: &[&str]| {
         let words = ["run", "-q", "--log-format", "raw"];
-        scripts.say(&[&words, more, &["rate.js"]].concat())
+        scripts.run(&[&words, more, &["rate.js"]].concat())
     };
     let said = run(&[]);
     assert!(said.stderr.contains("begun 50"), "{}", said.stderr);
@@ -341,7 +341,7 @@ fn a_saved_run_has_what_its_script_measures_and_what_its_thresholds_say() {
         }";
     let scripts = Scripts::new(&[("s.js", script)]);
     let base = format!("BASE=http://{}", server.addr());
-    let said = scripts.say(&["run", "-e", &base, "--out", "loadline=a.run", "s.js"]);
+    let said = scripts.run(&["run", "-e", &base, "--out", "loadline=a.run", "s.js"]);
     assert_eq!(said.code, Some(99), "{}", said.stderr);
     let saved = scripts.path().join("a.run");
     let report = |words: &[&str]| command(&[&["report", text(&saved)], words].concat()).output();

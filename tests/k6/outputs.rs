@@ -4,7 +4,7 @@
 use crate::agreement::few;
 use crate::k6::Scripts;
 use crate::k6::load::metric;
-use crate::rig::{Said, command, count, serve, text};
+use crate::rig::{CommandOutput, command, count, serve, text};
 use crate::sqlite::rows;
 use loadline_testbed::Server;
 use proptest::prelude::*;
@@ -38,11 +38,17 @@ const SHOP: &str = "
     }";
 
 /// A run of the shop, saved under this name.
-fn shop(scripts: &Scripts, server: &Server, name: &str, orders: u32, words: &[&str]) -> Said {
+fn shop(
+    scripts: &Scripts,
+    server: &Server,
+    name: &str,
+    orders: u32,
+    words: &[&str],
+) -> CommandOutput {
     let base = format!("BASE=http://{}", server.addr());
     let (orders, out) = (format!("ORDERS={orders}"), format!("loadline={name}"));
     let own = ["run", "--out", &out, "-e", &base, "-e", &orders, "shop.js"];
-    scripts.say(&[&own[..], words].concat())
+    scripts.run(&[&own[..], words].concat())
 }
 
 /// A report of Loadline's own, as JSON.
@@ -242,7 +248,7 @@ impl Mixed {
         let load = ["--vus", &numbers[0], "--iterations", &numbers[1]];
         let given = ["-e", &variables[0], "-e", &variables[1]];
         let files = ["--out", "loadline=a.run", "--summary-export", "a.json"];
-        let said = scripts.say(
+        let said = scripts.run(
             &[
                 &["run"],
                 processes,
@@ -356,7 +362,7 @@ fn what_setup_and_teardown_measure_is_in_every_output() {
             &base,
             "around.js",
         ];
-        let said = scripts.say(&[&["run"], processes, &words].concat());
+        let said = scripts.run(&[&["run"], processes, &words].concat());
         assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
         let run = scripts.path().join(&files[0]);
         let reported = report(&["report", "-o", "json", text(&run)]);
@@ -455,7 +461,7 @@ fn the_report_of_a_saved_run_ends_as_its_test_did() {
         let scripts = Scripts::new(&[("end.js", &script)]);
         for processes in [&[][..], &["--processes", "2"]] {
             let words = ["--out", "loadline=a.run", "-e", &base, "end.js"];
-            let said = scripts.say(&[&["run"], processes, &words[..]].concat());
+            let said = scripts.run(&[&["run"], processes, &words[..]].concat());
             assert_eq!(said.code, Some(theirs), "{reason}: {}", said.stderr);
             let run = scripts.path().join("a.run");
             let reported = command(&["report", text(&run)]).output().unwrap();
@@ -482,7 +488,7 @@ fn users_and_iterations_over_time_are_in_the_outputs() {
     let base = format!("BASE=http://{}", server.addr());
     for processes in [&[][..], &["--processes", "2"]] {
         let words = ["--out", "loadline=a.run", "-e", &base, "rising.js"];
-        let said = scripts.say(&[&["run"], processes, &words[..]].concat());
+        let said = scripts.run(&[&["run"], processes, &words[..]].concat());
         assert_eq!(said.code, Some(0), "{}", said.stderr);
         let [run, database, csv] = ["a.run", "a.db", "a.csv"].map(|name| scripts.path().join(name));
         let outputs = [

@@ -28,7 +28,7 @@ fn a_failed_test_is_no_good_page() {
     let server = serve();
     let scripts = Scripts::new(&[("a.js", SCRIPT)]);
     let base = format!("BASE=http://{}", server.addr());
-    let said = scripts.say(&["run", "-e", &base, "--out", "html=a.html", "a.js"]);
+    let said = scripts.run(&["run", "-e", &base, "--out", "html=a.html", "a.js"]);
     assert_eq!(said.code, Some(99), "{}", said.stderr);
     let page = data_of(&fs::read_to_string(scripts.path().join("a.html")).unwrap());
     let headline = |name: &str| {

@@ -2,7 +2,7 @@
 //! threads.
 
 use crate::k6::Scripts;
-use crate::rig::{Said, beside_others, command, serve, text};
+use crate::rig::{CommandOutput, beside_others, command, serve, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,13 +11,13 @@ use std::thread;
 use std::time::Duration;
 
 /// The output of the same words with threads, and on two processes.
-fn on_both(scripts: &Scripts, words: &[&str]) -> [Said; 2] {
+fn on_both(scripts: &Scripts, words: &[&str]) -> [CommandOutput; 2] {
     let processes = ["run", "--processes", "2"];
-    [&["run"], &processes[..]].map(|run| scripts.say(&[run, words].concat()))
+    [&["run"], &processes[..]].map(|run| scripts.run(&[run, words].concat()))
 }
 
 /// The lines of the log with this text, sorted, without their instants.
-fn logged(said: &Said, text: &str) -> Vec<String> {
+fn logged(said: &CommandOutput, text: &str) -> Vec<String> {
     let lines = said.stderr.lines().filter(|line| line.contains(text));
     let untimed = |line: &str| line.split_once(" level=").map(|(_, rest)| rest.to_owned());
     let mut lines: Vec<String> = lines.filter_map(untimed).collect();
@@ -128,7 +128,7 @@ fn iterations_checks_metrics_and_thresholds_are_those_of_threads() {
                 &summary,
                 "all.js",
             ];
-            scripts.say(&[before, &words[..]].concat())
+            scripts.run(&[before, &words[..]].concat())
         };
         let (one, two) = (run(&[], "one.json"), run(&["--processes", "2"], "two.json"));
         assert_eq!((one.code, two.code), (Some(0), Some(0)), "{}", two.stderr);
@@ -167,7 +167,7 @@ fn users_and_iterations_have_numbers_of_their_own_over_processes() {
           console.log(`${at.name} ${at.iterationInTest} ${__VU} ${exec.vu.idInTest} ${__ITER}`);
         }";
     let scripts = Scripts::new(&[("numbers.js", script)]);
-    let said = scripts.say(&["run", "--processes", "3", "numbers.js"]);
+    let said = scripts.run(&["run", "--processes", "3", "numbers.js"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let lines = logged(&said, "source=console");
     let of = |scenario: &str| -> Vec<Vec<u32>> {
@@ -214,7 +214,7 @@ fn no_number_is_left_out_where_processes_are_not_alike() {
           console.log(`ended ${exec.instance.iterationsCompleted} ${exec.instance.vusInitialized}`);
         }";
     let scripts = Scripts::new(&[("gaps.js", script)]);
-    let said = scripts.say(&["run", "--processes", "3", "gaps.js"]);
+    let said = scripts.run(&["run", "--processes", "3", "gaps.js"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let lines = logged(&said, "source=console");
     let of = |what: &str| -> Vec<Vec<u32>> {
@@ -376,7 +376,7 @@ fn values_files_and_secrets_cross_processes() {
         } else {
             &["--processes", "2"]
         };
-        scripts.say(&[&["run"], processes, &words[..]].concat())
+        scripts.run(&[&["run"], processes, &words[..]].concat())
     });
     assert_eq!((one.code, two.code), (Some(0), Some(0)), "{}", two.stderr);
     assert_eq!(logged(&one, "the key is"), logged(&two, "the key is"));
@@ -475,7 +475,7 @@ fn processes_that_would_be_without_a_user_are_refused() {
             104,
         ),
     ] {
-        let found = scripts.say(&["run", "--processes", number, "few.js"]);
+        let found = scripts.run(&["run", "--processes", number, "few.js"]);
         assert_eq!(found.code, Some(code), "{}", found.stderr);
         assert!(found.stderr.contains(said), "{}", found.stderr);
     }

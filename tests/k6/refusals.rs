@@ -133,7 +133,7 @@ fn options_that_mean_nothing_end_as_in_k6() {
         let script = format!("export const options = {{ {options} }}; {}", default(""));
         let scripts = Scripts::new(&[("bad.js", &script)]);
         let words = ["run", "-q", "bad.js"];
-        let ours = scripts.say(&words);
+        let ours = scripts.run(&words);
         assert_eq!(
             ours.code,
             Some(i32::from(*code)),
@@ -191,7 +191,7 @@ fn flags_and_variables_that_mean_nothing_end_as_in_k6() {
         (vec!["-e", "K6_PAUSED=x"], 104, "invalid input:x"),
     ] {
         let words = [vec!["run", "-q"], words, vec!["good.js"]].concat();
-        let ours = scripts.say(&words);
+        let ours = scripts.run(&words);
         assert_eq!(ours.code, Some(code), "{words:?}: {}", ours.stderr);
         assert!(ours.stderr.contains(said), "{words:?}: {}", ours.stderr);
         assert_eq!(ours.stderr.lines().count(), 1, "{words:?}: {}", ours.stderr);
@@ -222,7 +222,7 @@ fn what_is_not_there_ends_the_test() {
             }}"
         );
         let scripts = Scripts::new(&[("absent.js", &script)]);
-        let said = scripts.say(&["run", "-q", "--log-format", "raw", "absent.js"]);
+        let said = scripts.run(&["run", "-q", "--log-format", "raw", "absent.js"]);
         assert_eq!(said.code, Some(107), "{call}: {}", said.stderr);
         assert_eq!(said.stderr.matches(sentence).count(), 1, "{}", said.stderr);
         assert!(!said.stderr.contains("caught"), "{}", said.stderr);
@@ -260,7 +260,7 @@ fn a_module_that_is_being_loaded_is_not_required() {
     for files in cycles {
         let scripts = Scripts::new(files);
         for command in ["run", "inspect"] {
-            let said = scripts.say(&[command, "a.js"]);
+            let said = scripts.run(&[command, "a.js"]);
             assert_eq!(said.code, Some(107), "{files:?}: {}", said.stderr);
             let sentence = "can't be required while it is being loaded";
             assert!(said.stderr.contains(sentence), "{files:?}: {}", said.stderr);
@@ -276,7 +276,7 @@ fn a_module_that_is_being_loaded_is_not_required() {
         ("c.js", "import { a } from './b.js'; export { a };"),
         ("good.js", good),
     ]);
-    let said = scripts.say(&["run", "-q", "a.js"]);
+    let said = scripts.run(&["run", "-q", "a.js"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
 }
 
@@ -288,7 +288,7 @@ fn source_that_is_nested_too_deep_is_refused_with_a_sentence() {
             let inner = nested(open, close, depth);
             let script = format!("export const x = {inner};\nexport default function () {{}}");
             let scripts = Scripts::new(&[(name, &script)]);
-            let said = scripts.say(&["run", "-q", name]);
+            let said = scripts.run(&["run", "-q", name]);
             assert!(
                 matches!(said.code, Some(0 | 107)),
                 "{open} {depth}: {}",
@@ -315,7 +315,7 @@ fn source_that_is_nested_too_deep_is_refused_with_a_sentence() {
         ),
     ]);
     for name in ["chain.js", "types.ts"] {
-        let said = scripts.say(&["inspect", name]);
+        let said = scripts.run(&["inspect", name]);
         assert!(
             matches!(said.code, Some(0 | 107)),
             "{name}: {}",

@@ -20,7 +20,7 @@ fn options_name_hosts_and_block_them() {
         }";
     let scripts = Scripts::new(&[("hosts.js", script)]);
     let host = format!("HOST={}", server.addr());
-    let said = scripts.say(&[
+    let said = scripts.run(&[
         "run",
         "-q",
         "--summary-mode",
@@ -50,7 +50,7 @@ fn a_rate_and_connections_of_users_hold() {
         let server = serve();
         let base = format!("BASE=http://{}", server.addr());
         let words = [&["run", "-q", "-e", &base][..], words, &["gets.js"]].concat();
-        let said = scripts.say(&words);
+        let said = scripts.run(&words);
         assert_eq!(said.code, Some(0), "{}", said.stderr);
         (server.stop(), said)
     };
@@ -92,7 +92,7 @@ fn users_leave_from_their_own_addresses() {
         peers
     });
     let local = "127.0.0.5-127.0.0.6";
-    let said = scripts.say(&["run", "-q", "-e", &port, "--local-ips", local, "from.js"]);
+    let said = scripts.run(&["run", "-q", "-e", &port, "--local-ips", local, "from.js"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let own = |path: &str, ip: &str| (path.to_owned(), ip.to_owned());
     let expected = [
@@ -121,7 +121,7 @@ fn exchanges_are_logged_with_their_bodies() {
             &base,
             "post.js",
         ];
-        scripts.say(&words).stderr
+        scripts.run(&words).stderr
     };
     let heads = said("--http-debug");
     assert!(
@@ -234,7 +234,7 @@ fn a_401_is_what_digest_authentication_expects_first() {
         }";
     let scripts = Scripts::new(&[("digest.js", script)]);
     let host = format!("HOST={}", server.addr());
-    let said = scripts.say(&["run", "-q", "--log-format", "raw", "-e", &host, "digest.js"]);
+    let said = scripts.run(&["run", "-q", "--log-format", "raw", "-e", &host, "digest.js"]);
     assert!(said.stderr.contains("401 true true"), "{}", said.stderr);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
 }
@@ -259,7 +259,7 @@ fn half_of_a_pair_of_surrogates_goes_anywhere() {
         export function handleSummary() { return { 'a\\0b.txt': 'x', 'b.txt': half }; }";
     let scripts = Scripts::new(&[("half.js", script)]);
     let host = format!("HOST={}", server.addr());
-    let said = scripts.say(&["run", "-q", "--log-format", "raw", "-e", &host, "half.js"]);
+    let said = scripts.run(&["run", "-q", "--log-format", "raw", "-e", &host, "half.js"]);
     assert!(
         said.stderr.contains("200 true\n200\n1\n"),
         "{}",

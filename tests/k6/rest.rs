@@ -64,10 +64,10 @@ impl<'a> Running<'a> {
     }
 
     /// What a command says that asks the test.
-    fn ask(&self, words: &[&str]) -> String {
+    fn send_order(&self, words: &[&str]) -> String {
         let said = self
             .scripts
-            .say(&[words, &["--address", &self.address]].concat());
+            .run(&[words, &["--address", &self.address]].concat());
         match said.code {
             Some(0) => said.stdout,
             _ => said.stderr,
@@ -107,26 +107,26 @@ fn a_test_begins_paused_is_scaled_and_is_stopped_from_outside() {
     let running = Running::begin(&scripts, &saving);
     assert!(
         running
-            .ask(&["status"])
+            .send_order(&["status"])
             .starts_with("status: 4\npaused: \"true\"\n")
     );
-    let again = running.ask(&["pause"]);
+    let again = running.send_order(&["pause"]);
     assert!(
         again.contains("Pause error: execution is already paused"),
         "{again}"
     );
-    running.ask(&["scale", "-u", "2"]);
-    running.ask(&["resume"]);
-    running.await_that(|running| running.ask(&["status"]).contains("\nvus: \"2\"\n"));
+    running.send_order(&["scale", "-u", "2"]);
+    running.send_order(&["resume"]);
+    running.await_that(|running| running.send_order(&["status"]).contains("\nvus: \"2\"\n"));
     running.await_that(|running| running.log().contains("msg=\"number 7\""));
-    let refused = running.ask(&["scale", "-u", "9"]);
+    let refused = running.send_order(&["scale", "-u", "9"]);
     let said = "Config update error: invalid configuration supplied: the number of active VUs (9) \
                 must be less than or equal to the number of maxVUs (4)";
     assert!(refused.contains(said), "{refused}");
-    let scaled = running.ask(&["scale", "-u", "5", "-m", "6"]);
+    let scaled = running.send_order(&["scale", "-u", "5", "-m", "6"]);
     assert!(scaled.contains("vus: \"5\"\nvus-max: \"6\"\n"), "{scaled}");
     // The lines of one user come each 20 ms; those of a fifth user need the fifth.
-    running.await_that(|running| running.ask(&["stats"]).contains("name: iterations"));
+    running.await_that(|running| running.send_order(&["stats"]).contains("name: iterations"));
     let setup = running.request("GET", "/v1/setup", "");
     assert!(setup.contains("{\"data\":{\"number\":7}}"), "{setup}");
     let groups = running.request("GET", "/v1/groups", "");
@@ -164,7 +164,7 @@ fn a_pause_holds_every_executor_and_ends_as_it_began() {
     let _beside_others = beside_others();
     let running = Running::begin(&scripts, &["loop.js"]);
     running.await_that(|running| running.log().contains("msg=in"));
-    assert!(running.ask(&["pause"]).contains("paused: \"true\""));
+    assert!(running.send_order(&["pause"]).contains("paused: \"true\""));
     let lines = |running: &Running<'_>| running.log().matches("msg=in").count();
     // The load stands still when two looks find the same.
     running.await_that(|running| {
@@ -173,14 +173,18 @@ fn a_pause_holds_every_executor_and_ends_as_it_began() {
         lines(running) == before
     });
     let held = lines(&running);
-    let again = running.ask(&["pause"]);
+    let again = running.send_order(&["pause"]);
     assert!(
         again.contains("test execution was already paused"),
         "{again}"
     );
-    assert!(running.ask(&["resume"]).contains("paused: \"false\""));
+    assert!(
+        running
+            .send_order(&["resume"])
+            .contains("paused: \"false\"")
+    );
     running.await_that(|running| lines(running) > held + 4);
-    let none = running.ask(&["scale", "-u", "3"]);
+    let none = running.send_order(&["scale", "-u", "3"]);
     assert!(
         none.contains("an externally-controlled executor needs"),
         "{none}"
@@ -203,7 +207,7 @@ fn setup_data_of_others_takes_the_place_of_setup() {
     assert!(called.contains("{\"data\":\"own\"}"), "{called}");
     let put = running.request("PUT", "/v1/setup", "{\"a\":1}");
     assert!(put.contains("{\"data\":{\"a\":1}}"), "{put}");
-    running.ask(&["resume"]);
+    running.send_order(&["resume"]);
     let (status, log) = running.end();
     assert_eq!(status.code(), Some(0), "{log}");
     assert!(log.contains("msg=\"has {\\\"a\\\":1}\""), "{log}");
@@ -216,7 +220,7 @@ fn the_api_can_be_asked_behind_the_end_while_the_test_lingers() {
     let scripts = Scripts::new(&[("good.js", &good)]);
     let _beside_others = beside_others();
     let running = Running::begin(&scripts, &["--linger", "good.js"]);
-    running.await_that(|running| running.ask(&["status"]).starts_with("status: 9\n"));
+    running.await_that(|running| running.send_order(&["status"]).starts_with("status: 9\n"));
     let metrics = running.request("GET", "/v1/metrics/iterations", "");
     assert!(metrics.contains("\"count\":1"), "{metrics}");
     let pid = running.child.id().to_string();
@@ -236,7 +240,7 @@ fn an_address_that_can_not_be_had_ends_the_command() {
         ("127.0.0.1", "missing port in address"),
         ("127.0.0.1:99999", "address 99999: invalid port"),
     ] {
-        let said = scripts.say(&["run", "-q", "--address", address, "good.js"]);
+        let said = scripts.run(&["run", "-q", "--address", address, "good.js"]);
         assert_eq!(said.code, Some(106), "{}", said.stderr);
         assert!(
             said.stderr.contains("Error from API server"),

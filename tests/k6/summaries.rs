@@ -68,7 +68,7 @@ fn masked(word: &str) -> String {
 fn a_run_says_what_the_real_k6_says() {
     let scripts = Scripts::new(&[("lifecycle.js", LIFECYCLE)]);
     let words = ["run", "-e", "WHO=you", "lifecycle.js"];
-    let ours = scripts.say(&words);
+    let ours = scripts.run(&words);
     assert_eq!(ours.code, Some(99), "{}", ours.stderr);
     assert_eq!(ours.stderr.matches("msg=\"hello you\"").count(), 4);
     assert!(ours.stdout.contains("✗ it is eight"), "{}", ours.stdout);
@@ -88,7 +88,7 @@ fn a_summary_goes_where_the_script_and_the_command_line_say() {
                    'own.json': JSON.stringify(data), 'no/such/folder': 'x' };
         }";
     let scripts = Scripts::new(&[("own.js", script)]);
-    let said = scripts.say(&[
+    let said = scripts.run(&[
         "run",
         "-q",
         "-i",
@@ -116,7 +116,7 @@ fn the_legacy_summary_is_that_of_the_real_k6() {
     let scripts = Scripts::new(&[("lifecycle.js", LIFECYCLE)]);
     let words = ["run", "-q", "-e", "WHO=you", "--summary-mode", "legacy"];
     let words = [&words[..], &["lifecycle.js"]].concat();
-    let ours = scripts.say(&words);
+    let ours = scripts.run(&words);
     assert_eq!(ours.code, Some(99), "{}", ours.stderr);
     for text in [
         "     █ outer\n\n       ✓ it is seven\n",
@@ -155,7 +155,7 @@ fn the_newer_summary_has_what_the_real_k6_has() {
         let text = fs::read_to_string(scripts.path().join(name)).unwrap();
         serde_json::from_str(&text).unwrap()
     };
-    let ours = scripts.say(&words("ours.json"));
+    let ours = scripts.run(&words("ours.json"));
     assert_eq!(ours.code, Some(99), "{}", ours.stderr);
     let newer = read("ours.json");
     assert_eq!(newer["version"], "1.0.0");

@@ -39,7 +39,7 @@ fn all_values_are_written_as_json_and_csv() {
         lines
     };
     let ours = words("json=ours.json", "csv=ours.csv");
-    let said = scripts.say(&ours.iter().map(String::as_str).collect::<Vec<_>>());
+    let said = scripts.run(&ours.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     // Two iterations of an own value, of nine of a request and of four at the end.
     assert_eq!(read("ours.csv").len(), 1 + 2 * (1 + 9 + 4));
@@ -86,7 +86,7 @@ fn tags_that_were_not_asked_for_match_no_threshold() {
         export default function () { http.get(__ENV.BASE, { tags: { name: 'n' } }); }";
     let scripts = Scripts::new(&[("tags.js", script)]);
     let base = format!("BASE=http://{}", server.addr());
-    let said = scripts.say(&["run", "-q", "-i", "3", "-e", &base, "tags.js"]);
+    let said = scripts.run(&["run", "-q", "-i", "3", "-e", &base, "tags.js"]);
     assert_eq!(said.code, Some(0), "{}", said.stdout);
 }
 
@@ -106,7 +106,7 @@ fn tags_that_are_asked_for_are_set() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match real {
             true => scripts.real(&words),
-            false => Some(scripts.say(&words)),
+            false => Some(scripts.run(&words)),
         }
     };
     let requests = |name: &str| -> Vec<serde_json::Value> {

@@ -103,7 +103,7 @@ fn a_browser_that_slept_long_shows_what_is_true_when_it_wakes() {
         tab.await_that(&format!("{phase}.startsWith('Ended')"));
         assert_eq!(state["problem"], Value::Null);
         let earlier = "document.querySelectorAll('table.earlier tbody tr').length";
-        let runs = page.ask("GET", "/api/v1/runs", "", "").1;
+        let runs = page.request("GET", "/api/v1/runs", "", "").1;
         let runs: Value = serde_json::from_str(&runs).unwrap();
         tab.await_that(&format!("{earlier} === {}", runs.as_array().unwrap().len()));
     }

@@ -38,7 +38,7 @@ fn the_report_of_the_page_holds_the_run_with_its_notes() {
     page.command("resume", "");
     let written = |state: &Value| state["page"]["notes"].to_string().contains("deployed");
     page.await_that(written);
-    let (status, so_far) = page.ask("GET", "/report.html", "", "");
+    let (status, so_far) = page.request("GET", "/report.html", "", "");
     assert_eq!(status, 200);
     assert!(so_far.contains("\"kind\":\"run\"") && so_far.contains("deployed"));
     fs::write(folder.path().join("so-far.html"), &so_far).unwrap();
@@ -48,19 +48,19 @@ fn the_report_of_the_page_holds_the_run_with_its_notes() {
         .collect();
     assert_eq!(notes[..2], ["deployed", "Load paused"], "{notes:?}");
     page.command("note", r#"{"at_s": 1.5, "text": "late"}"#);
-    let (_, state) = page.ask("GET", "/api/v1/state", "", "");
+    let (_, state) = page.request("GET", "/api/v1/state", "", "");
     assert!(state.contains("\"text\":\"late\""), "the page shows it");
-    let (_, json) = page.ask("GET", "/report.json", "", "");
+    let (_, json) = page.request("GET", "/report.json", "", "");
     assert!(json.contains("\"late\""), "{json}");
-    let (status, shared) = page.ask("GET", "/report.html", "", "");
+    let (status, shared) = page.request("GET", "/report.html", "", "");
     assert_eq!(status, 200);
     fs::write(folder.path().join("shared.html"), &shared).unwrap();
-    let (_, runs) = page.ask("GET", "/api/v1/runs", "", "");
+    let (_, runs) = page.request("GET", "/api/v1/runs", "", "");
     assert!(
         runs.contains("shared.html") && runs.contains("so-far.html"),
         "{runs}"
     );
-    let (status, same) = page.ask(
+    let (status, same) = page.request(
         "GET",
         "/api/v1/compare?base=shared.html&with=run-1.run",
         "",
@@ -110,7 +110,7 @@ fn a_dropped_run_or_report_is_the_baseline_of_the_runs_that_follow() {
     let new = json!({ "target": url(&server, "delay=2ms"), "rate": "200", "duration": "1s" });
     page.start(&new);
     let run = fs::read(folder.path().join("run-1.run")).unwrap();
-    let (_, report) = page.ask("GET", "/report.html", "", "");
+    let (_, report) = page.request("GET", "/report.html", "", "");
     for (name, content) in [
         ("old%20run.run", &run[..]),
         ("shared.html", report.as_bytes()),
@@ -120,7 +120,7 @@ fn a_dropped_run_or_report_is_the_baseline_of_the_runs_that_follow() {
         assert_eq!(status, 200, "{message}");
         assert!(message.contains(&shown), "{message}");
         assert_eq!(page.state()["baseline"], shown);
-        let (_, base) = page.ask("GET", "/api/v1/baseline", "", "");
+        let (_, base) = page.request("GET", "/api/v1/baseline", "", "");
         assert!(base.contains("\"kind\":\"run\""), "{name}");
     }
     page.start(&new);
@@ -155,11 +155,11 @@ fn a_run_is_compared_with_a_baseline_that_is_chosen_on_the_page() {
     let _beside_others = beside_others();
     let page = Running::start_page(folder.path());
     page.start(&new("delay=2ms"));
-    let (status, missing) = page.ask("POST", "/api/v1/baseline", "", r#"{"name": "no.run"}"#);
+    let (status, missing) = page.request("POST", "/api/v1/baseline", "", r#"{"name": "no.run"}"#);
     assert_eq!(status, 422, "{missing}");
     page.command("baseline", r#"{"name": "run-1.run"}"#);
     assert_eq!(page.state()["baseline"], "run-1.run");
-    let (status, base) = page.ask("GET", "/api/v1/baseline", "", "");
+    let (status, base) = page.request("GET", "/api/v1/baseline", "", "");
     assert_eq!(status, 200);
     assert!(base.contains("\"kind\":\"run\""));
     begin(&page, &new("delay=8ms"));
@@ -179,7 +179,7 @@ fn a_run_is_compared_with_a_baseline_that_is_chosen_on_the_page() {
     );
     assert_eq!(against["rows"][0]["name"], "all requests");
     let query = "/api/v1/compare?base=run-1.run&with=run-2.run";
-    let (status, compared) = page.ask("GET", query, "", "");
+    let (status, compared) = page.request("GET", query, "", "");
     assert_eq!(status, 200, "{compared}");
     assert!(compared.contains("B is slower"), "{compared}");
     page.command("baseline", r#"{"name": null}"#);
@@ -262,7 +262,7 @@ fn a_cell_of_the_heatmap_names_the_slow_request_and_who_was_slow() {
     let running = Running::begin(&words(&rest, text(&list)));
     running.await_that(|state| state["figures"]["elapsed_s"].as_f64() > Some(7.5));
     let cell = "/api/v1/slow?from_s=0&to_s=1000&from_us=250000&to_us=1e9";
-    let (status, found) = running.ask("GET", cell, "", "");
+    let (status, found) = running.request("GET", cell, "", "");
     assert_eq!(status, 200, "{found}");
     let found: Value = serde_json::from_str(&found).unwrap();
     let requests = found["requests"].as_array().unwrap();
@@ -606,16 +606,16 @@ fn a_search_shows_its_trials_as_they_end() {
         "The load line is being searched"
     );
     assert_eq!(state["load"]["levels"], json!([]));
-    let (status, so_far) = page.ask("GET", "/report.html", "", "");
+    let (status, so_far) = page.request("GET", "/report.html", "", "");
     assert_eq!(status, 200);
     assert!(so_far.contains("\"kind\":\"search\""));
     page.command("stop", "");
     let state = ended(&page);
     assert!(trials(&state) >= 2, "{:#}", state["search"]["answer"]);
-    let (status, json) = page.ask("GET", "/report.json", "", "");
+    let (status, json) = page.request("GET", "/report.json", "", "");
     assert_eq!(status, 200);
     assert!(json.contains("\"trials\""));
-    assert_eq!(page.ask("GET", "/report.csv", "", "").0, 404);
+    assert_eq!(page.request("GET", "/report.csv", "", "").0, 404);
     assert!(!state["files"].to_string().contains("csv"), "{state:#}");
     assert_eq!(page.interrupt().0, Some(0));
 }

@@ -123,7 +123,7 @@ fn only_a_test_whose_dashboard_was_asked_for_has_its_events() {
     let mut k6 = command(&["--web=0", "k6", "run", "-q", "own.js"]);
     k6.current_dir(folder.path());
     let running = Running::of(k6, "The live page is at ");
-    let (status, said) = running.ask("GET", "/events", "", "");
+    let (status, said) = running.request("GET", "/events", "", "");
     assert_eq!(status, 404, "{said}");
     assert_eq!(running.end().0, Some(0));
 }

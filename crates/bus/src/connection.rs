@@ -161,7 +161,11 @@ impl Bus {
     ///
     /// # Errors
     /// If the connection is over.
-    pub(crate) fn ask(&self, subject: &str, contents: &[u8]) -> Result<Subscription, BusError> {
+    pub(crate) fn request_many(
+        &self,
+        subject: &str,
+        contents: &[u8],
+    ) -> Result<Subscription, BusError> {
         let inbox = format!("_INBOX.{}", random_word());
         let answers = self.subscribe(&inbox)?;
         self.send(nats::publish(subject, Some(&inbox), contents))?;
@@ -176,10 +180,10 @@ impl Bus {
         &self,
         subject: &str,
         contents: &[u8],
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<Vec<u8>>, BusError> {
-        let answers = self.ask(subject, contents)?;
-        match answers.messages.recv_timeout(patience) {
+        let answers = self.request_many(subject, contents)?;
+        match answers.messages.recv_timeout(timeout) {
             Ok(answer) => Ok(Some(answer.contents)),
             Err(RecvTimeoutError::Timeout) => self.permitted().map(|()| None),
             Err(RecvTimeoutError::Disconnected) => Err(self.broken()),
@@ -236,10 +240,10 @@ impl Bus {
     }
 
     /// Waits until the bus has received all that was sent before, at most this long.
-    pub(crate) fn flush(&self, patience: Duration) {
+    pub(crate) fn flush(&self, timeout: Duration) {
         let (send, answer) = channel();
         if self.0.ping(Some(send)) {
-            let _ = answer.recv_timeout(patience);
+            let _ = answer.recv_timeout(timeout);
         }
     }
 
@@ -521,8 +525,8 @@ fn next(place: &BusServer, from: &mut impl BufRead) -> Result<Op, BusError> {
         Ok(Some(op)) => Ok(op),
         Ok(None) => Err(unreachable(place, "it closes the connection".to_owned())),
         Err(error) if is_timeout(&error) => {
-            let said = format!("it says nothing for {} s", GREETING_TIMEOUT.as_secs());
-            Err(unreachable(place, said))
+            let reason = format!("it says nothing for {} s", GREETING_TIMEOUT.as_secs());
+            Err(unreachable(place, reason))
         }
         Err(error) => Err(unreachable(place, error.to_string())),
     }
@@ -561,7 +565,7 @@ mod tests {
     use std::net::TcpListener;
 
     /// Serves one connection as a bus that says this after its client's first lines.
-    fn bus_that_says(greeting: &'static str, then: &'static str) -> BusAddress {
+    fn bus_with_greeting(greeting: &'static str, then: &'static str) -> BusAddress {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
         thread::spawn(move || {
@@ -587,7 +591,7 @@ mod tests {
 
     #[test]
     fn a_server_that_is_no_bus_is_named() {
-        for (greeting, then, said) in [
+        for (greeting, then, reason) in [
             ("220 mail\r\n", "", "it is no NATS server"),
             ("PING\r\n", "", "it is no NATS server"),
             (
@@ -606,8 +610,8 @@ mod tests {
                 "can't be used over TLS",
             ),
         ] {
-            let error = Bus::connect(&bus_that_says(greeting, then)).expect_err("no bus");
-            assert!(error.to_string().contains(said), "{error}");
+            let error = Bus::connect(&bus_with_greeting(greeting, then)).expect_err("no bus");
+            assert!(error.to_string().contains(reason), "{error}");
         }
     }
 
@@ -619,7 +623,7 @@ mod tests {
                 Err(io::ErrorKind::WouldBlock.into())
             }
         }
-        let place = bus_that_says("", "").place().expect("a URL");
+        let place = bus_with_greeting("", "").place().expect("a URL");
         let error = next(&place, &mut BufReader::new(Silent)).expect_err("no bus");
         assert!(
             error.to_string().contains("it says nothing for 5 s;"),
@@ -630,7 +634,7 @@ mod tests {
     #[test]
     fn subscriptions_receive_and_are_made_again() {
         // The messages are in the same bytes as the answer to the first request.
-        let bus = Bus::connect(&bus_that_says(INFO, "PONG\r\n")).expect("a bus");
+        let bus = Bus::connect(&bus_with_greeting(INFO, "PONG\r\n")).expect("a bus");
         assert_eq!(bus.longest(), 10_000 - ROOM_BYTES);
         let subscription = bus.subscribe("a").expect("a bus");
         bus.0.take(Op::Message {
@@ -685,7 +689,7 @@ mod tests {
         bus.leave();
         assert!(waiting.join().expect("a wait"));
         drop(bus);
-        let said = serving.join().expect("a server");
-        assert!(said.ends_with("PUB b 4\r\nlast\r\n"), "{said}");
+        let reason = serving.join().expect("a server");
+        assert!(reason.ends_with("PUB b 4\r\nlast\r\n"), "{reason}");
     }
 }

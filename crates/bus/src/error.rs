@@ -86,14 +86,14 @@ pub enum GatherError {
     Bus(#[from] BusError),
     /// Fewer agents than needed can take part.
     #[error(
-        "--agents {wanted}: {usable} of the {present} agents on the bus can take part{}{}; start \
-         more with `loadline agent`, or give a lower number.",
+        "--agents {requested}: {usable} of the {present} agents on the bus can take part{}{}; \
+         start more with `loadline agent`, or give a lower number.",
         listed(refusals),
         counted_strangers(*strangers)
     )]
     TooFew {
         /// The agents that are needed, as they were given.
-        wanted: String,
+        requested: String,
         /// The number of agents that can take part.
         usable: usize,
         /// The number of agents.
@@ -103,15 +103,15 @@ pub enum GatherError {
         /// The number of those that have other labels.
         strangers: usize,
     },
-    /// Some of the agents with the labels can't take part, and all of them are wanted.
+    /// Some of the agents with the labels can't take part, and all of them are requested.
     #[error(
-        "--agents {wanted} is all that have this label, and {usable} of {present} can take part{}; \
-         wait for the others, or give a number as well: --agents {usable},{wanted}.",
+        "--agents {requested} is all that have this label, and {usable} of {present} can take \
+         part{}; wait for the others, or give a number as well: --agents {usable},{requested}.",
         listed(refusals)
     )]
     NotAll {
         /// The agents that are needed, as they were given.
-        wanted: String,
+        requested: String,
         /// The number of agents that can take part.
         usable: usize,
         /// The number of agents with the labels that take part in runs.
@@ -121,13 +121,13 @@ pub enum GatherError {
     },
     /// Fewer agents than needed watch processes.
     #[error(
-        "--watch-agents {wanted}: {watchers} of the {present} such agents on the bus watch \
+        "--watch-agents {requested}: {watchers} of the {present} such agents on the bus watch \
          something; start more on the machine of the target, as with `loadline agent --watch \
          :8080`."
     )]
     TooFewWatchers {
         /// The agents that are needed, as they were given.
-        wanted: String,
+        requested: String,
         /// The number of agents that watch something.
         watchers: usize,
         /// The number of agents.
@@ -135,12 +135,12 @@ pub enum GatherError {
     },
     /// More agents than a run may have.
     #[error(
-        "--agents {wanted} is {agents} agents, and a run has at most {most}: so many were tried \
+        "--agents {requested} is {agents} agents, and a run has at most {most}: so many were tried \
          with one command; give a lower number, with more threads (-t) for each of them."
     )]
     TooMany {
         /// The agents that are needed, as they were given.
-        wanted: String,
+        requested: String,
         /// Their number.
         agents: usize,
         /// The most that a run may have.

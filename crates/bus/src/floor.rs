@@ -72,11 +72,11 @@ fn measured(busy: &Busy, measure: &mut MeasureFloor) -> FloorAnswer {
 /// If the bus can't be used.
 pub fn floors(bus: &Bus, cards: &[Card]) -> Result<Vec<Option<String>>, BusError> {
     let may_answer = |card: &Card| card.versions == Versions::own();
-    let ask = |card: &Card| {
-        let asked = may_answer(card).then(|| bus.ask(&protocol::floors(&card.id), &[]));
-        asked.transpose()
+    let request = |card: &Card| {
+        let requests = may_answer(card).then(|| bus.request_many(&protocol::floors(&card.id), &[]));
+        requests.transpose()
     };
-    let asked = cards.iter().map(ask).collect::<Result<Vec<_>, _>>()?;
+    let requests = cards.iter().map(request).collect::<Result<Vec<_>, _>>()?;
     let until = Instant::now() + ANSWER_TIMEOUT;
     let floor = |answers: Option<crate::connection::Subscription>| {
         let left = until.saturating_duration_since(Instant::now());
@@ -86,7 +86,7 @@ pub fn floors(bus: &Bus, cards: &[Card]) -> Result<Vec<Option<String>>, BusError
             FloorAnswer::Refused(_) => None,
         }
     };
-    Ok(asked.into_iter().map(floor).collect())
+    Ok(requests.into_iter().map(floor).collect())
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub struct Hire {
     pub agents: String,
     /// The longest time for which they are awaited.
     #[serde(default)]
-    pub patience: Duration,
+    pub timeout: Duration,
     /// True if the users of a lost agent are not started anew on the others.
     #[serde(default)]
     pub keeps_losses: bool,
@@ -55,7 +55,7 @@ mod tests {
                 ..BusAddress::default()
             },
             agents: "2,region=eu".to_owned(),
-            patience: Duration::from_millis(1_500),
+            timeout: Duration::from_millis(1_500),
             keeps_losses: true,
             is_elastic: true,
         };

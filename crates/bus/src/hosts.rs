@@ -38,24 +38,24 @@ pub struct Host {
 }
 
 /// Gathers agents for a new run, and makes a line to each. Waits for agents that are not there yet,
-/// for at most `patience`. The parts are for this program, or for that of `tool`.
+/// for at most `timeout`. The parts are for this program, or for that of `tool`.
 ///
 /// # Errors
 /// If there are too few that can take part, or the bus can't be used.
 pub fn gather(
     bus: &Bus,
-    wanted: &Selector,
+    requested: &Selector,
     tool: Option<&str>,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Vec<Host>, GatherError> {
-    Invitation::new(wanted, tool).gather(bus, wanted.least(), patience)
+    Invitation::new(requested, tool).gather(bus, requested.least(), timeout)
 }
 
 /// An invitation to the agents of a bus to take part in a new run.
 #[derive(Debug)]
 pub struct Invitation {
     run: String,
-    wanted: Selector,
+    requested: Selector,
     tool: Option<String>,
 }
 
@@ -78,10 +78,10 @@ impl Invitees {
 impl Invitation {
     /// Creates the invitation for the agents of a selector, to parts for this program or for that
     /// of `tool`.
-    pub fn new(wanted: &Selector, tool: Option<&str>) -> Self {
+    pub fn new(requested: &Selector, tool: Option<&str>) -> Self {
         Invitation {
             run: random_word(),
-            wanted: wanted.clone(),
+            requested: requested.clone(),
             tool: tool.map(str::to_owned),
         }
     }
@@ -95,14 +95,14 @@ impl Invitation {
         &self,
         bus: &Bus,
         count: usize,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Vec<Host>, GatherError> {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         if self.tool.is_some() {
-            refuse_more_than(MOST_OF_TOOL, &self.wanted, count)?;
+            refuse_more_than(MOST_OF_TOOL, &self.requested, count)?;
         }
         loop {
-            let candidates = candidates(bus, &self.wanted, count)?;
+            let candidates = candidates(bus, &self.requested, count)?;
             let are_enough = candidates.usable.len() >= count;
             let seen = match are_enough {
                 true => self.offer(bus, candidates, count)?,
@@ -113,7 +113,7 @@ impl Invitation {
             }
             if Instant::now() >= until {
                 let accepted = seen.hosts.len();
-                return Err(seen.candidates.too_few(&self.wanted, accepted));
+                return Err(seen.candidates.too_few(&self.requested, accepted));
             }
             drop(seen);
             // Whoever wants the same agents tries again at another time.
@@ -130,7 +130,7 @@ impl Invitation {
     /// # Errors
     /// If the bus can't be used.
     pub fn invite(&self, bus: &Bus) -> Result<(Vec<Host>, Vec<String>), BusError> {
-        let candidates = candidates(bus, &self.wanted, usize::MAX)?;
+        let candidates = candidates(bus, &self.requested, usize::MAX)?;
         let seen = self.offer(bus, candidates, usize::MAX)?;
         Ok((seen.hosts, seen.candidates.refusals))
     }
@@ -163,13 +163,13 @@ impl Invitation {
     /// Offers some agents a part at once. Returns their answers.
     fn hosts(&self, bus: &Bus, cards: &[Card]) -> Vec<Result<Result<Host, String>, BusError>> {
         thread::scope(|scope| {
-            let ask = |card| scope.spawn(move || self.host(bus, card));
-            let asked: Vec<_> = cards.iter().map(ask).collect();
-            let answer = |asked: thread::ScopedJoinHandle<'_, _>| match asked.join() {
+            let start = |card| scope.spawn(move || self.host(bus, card));
+            let threads: Vec<_> = cards.iter().map(start).collect();
+            let answer = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
                 Ok(answer) => answer,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            asked.into_iter().map(answer).collect()
+            threads.into_iter().map(answer).collect()
         })
     }
 

@@ -70,18 +70,18 @@ impl View {
         &self.card.name
     }
 
-    /// Returns the next reading; waits for it for at most `patience`.
+    /// Returns the next reading; waits for it for at most `timeout`.
     ///
     /// # Errors
     /// The rest of a sentence about why there is none.
-    pub fn look(&self, patience: Duration) -> Result<String, String> {
+    pub fn look(&self, timeout: Duration) -> Result<String, String> {
         let look = LookRequest {
             word: self.word.clone(),
         };
         let subject = protocol::looks(&self.card.id);
         let answer = self
             .bus
-            .request(&subject, &protocol::encode(&look), patience);
+            .request(&subject, &protocol::encode(&look), timeout);
         let answer = answer.map_err(|error| error.to_string())?;
         match answer.as_deref().and_then(protocol::decode) {
             Some(LookAnswer::Reading(reading)) => Ok(reading),

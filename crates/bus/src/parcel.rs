@@ -172,7 +172,7 @@ struct SendingAgain {
     beats: u32,
     /// The signs of life for which an acknowledgement is awaited: twice as many each time, as the
     /// other end may be slow, until what was sent again is acknowledged.
-    patience: u32,
+    beats_to_wait: u32,
     /// The number after those that were sent again.
     before: u32,
 }
@@ -188,10 +188,10 @@ impl SendingAgain {
             return false;
         }
         self.beats += 1;
-        let is_due = self.beats >= self.patience;
+        let is_due = self.beats >= self.beats_to_wait;
         if is_due {
             self.beats = 0;
-            self.patience = (2 * self.patience).min(MOST_BEATS);
+            self.beats_to_wait = (2 * self.beats_to_wait).min(MOST_BEATS);
             self.before = sent.end;
         }
         is_due
@@ -200,7 +200,7 @@ impl SendingAgain {
     /// Notes that everything before this number is acknowledged.
     fn acknowledge(&mut self, next: u32) {
         if next.wrapping_sub(self.before) < u32::MAX / 2 {
-            self.patience = 1;
+            self.beats_to_wait = 1;
         }
     }
 }
@@ -217,7 +217,7 @@ impl Conveyor {
             again: SendingAgain {
                 oldest: None,
                 beats: 0,
-                patience: 1,
+                beats_to_wait: 1,
                 before: 0,
             },
             next_in: 0,

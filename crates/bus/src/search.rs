@@ -33,52 +33,52 @@ pub fn free(bus: &Bus, names: &[String]) -> Result<Vec<String>, BusError> {
 }
 
 /// Returns the agents that a run is for, free and of this version, in the order of their names.
-/// Waits for agents that are not there yet, for at most `patience`; without a number also for all
+/// Waits for agents that are not there yet, for at most `timeout`; without a number also for all
 /// that are busy.
 ///
 /// # Errors
 /// If there are too few, or the bus can't be used.
-pub fn find(bus: &Bus, wanted: &Selector, patience: Duration) -> Result<Vec<Card>, GatherError> {
-    refuse_too_many(wanted, wanted.least())?;
-    let until = Instant::now() + patience;
+pub fn find(bus: &Bus, requested: &Selector, timeout: Duration) -> Result<Vec<Card>, GatherError> {
+    refuse_too_many(requested, requested.least())?;
+    let until = Instant::now() + timeout;
     loop {
-        let seen = candidates(bus, wanted, wanted.least())?;
-        let are_all = wanted.count.is_some() || seen.missing == 0;
-        if seen.usable.len() >= wanted.least() && are_all {
+        let seen = candidates(bus, requested, requested.least())?;
+        let are_all = requested.count.is_some() || seen.missing == 0;
+        if seen.usable.len() >= requested.least() && are_all {
             let mut usable = seen.usable;
-            usable.truncate(wanted.count.map_or(usize::MAX, |count| count as usize));
-            refuse_too_many(wanted, usable.len())?;
+            usable.truncate(requested.count.map_or(usize::MAX, |count| count as usize));
+            refuse_too_many(requested, usable.len())?;
             return Ok(usable);
         }
         if Instant::now() >= until {
-            return Err(seen.too_few(wanted, 0));
+            return Err(seen.too_few(requested, 0));
         }
     }
 }
 
 /// Returns the agents of a selector that watch processes, in the order of their names. Waits for
-/// those that are not there yet, for at most `patience`.
+/// those that are not there yet, for at most `timeout`.
 ///
 /// # Errors
 /// If there are too few, or the bus can't be used.
 pub fn find_watchers(
     bus: &Bus,
-    wanted: &Selector,
-    patience: Duration,
+    requested: &Selector,
+    timeout: Duration,
 ) -> Result<Vec<Card>, GatherError> {
-    let until = Instant::now() + patience;
+    let until = Instant::now() + timeout;
     loop {
         let (mut watchers, others): (Vec<Card>, Vec<Card>) = agents(bus)?
             .into_iter()
-            .filter(|card| wanted.fits(card))
+            .filter(|card| requested.fits(card))
             .partition(|card| !card.watches.is_empty());
-        if watchers.len() >= wanted.least() {
-            watchers.truncate(wanted.count.map_or(usize::MAX, |count| count as usize));
+        if watchers.len() >= requested.least() {
+            watchers.truncate(requested.count.map_or(usize::MAX, |count| count as usize));
             return Ok(watchers);
         }
         if Instant::now() >= until {
             return Err(GatherError::TooFewWatchers {
-                wanted: wanted.to_string(),
+                requested: requested.to_string(),
                 watchers: watchers.len(),
                 present: watchers.len() + others.len(),
             });
@@ -86,19 +86,19 @@ pub fn find_watchers(
     }
 }
 
-fn refuse_too_many(wanted: &Selector, agents: usize) -> Result<(), GatherError> {
-    refuse_more_than(MOST_AGENTS, wanted, agents)
+fn refuse_too_many(requested: &Selector, agents: usize) -> Result<(), GatherError> {
+    refuse_more_than(MOST_AGENTS, requested, agents)
 }
 
 /// Refuses more agents than a run may have.
 pub(crate) fn refuse_more_than(
     most: usize,
-    wanted: &Selector,
+    requested: &Selector,
     agents: usize,
 ) -> Result<(), GatherError> {
     match agents > most {
         true => Err(GatherError::TooMany {
-            wanted: wanted.to_string(),
+            requested: requested.to_string(),
             agents,
             most,
         }),
@@ -120,18 +120,18 @@ pub(crate) struct Candidates {
 
 impl Candidates {
     /// Returns the error for too few of them, in addition to those that take part already.
-    pub(crate) fn too_few(self, wanted: &Selector, hired: usize) -> GatherError {
+    pub(crate) fn too_few(self, requested: &Selector, hired: usize) -> GatherError {
         let usable = hired + self.usable.len();
-        if wanted.count.is_none() && usable > 0 {
+        if requested.count.is_none() && usable > 0 {
             return GatherError::NotAll {
-                wanted: wanted.to_string(),
+                requested: requested.to_string(),
                 usable,
                 present: usable + self.missing,
                 refusals: self.refusals,
             };
         }
         GatherError::TooFew {
-            wanted: wanted.to_string(),
+            requested: requested.to_string(),
             usable,
             present: usable + self.refusals.len(),
             refusals: self.refusals,
@@ -143,17 +143,17 @@ impl Candidates {
 /// Returns the candidates for a run; at once if so many can take part.
 pub(crate) fn candidates(
     bus: &Bus,
-    wanted: &Selector,
+    requested: &Selector,
     enough: usize,
 ) -> Result<Candidates, BusError> {
-    let fits = |card: &&Card| wanted.fits(card) && card.refusal().is_none();
+    let fits = |card: &&Card| requested.fits(card) && card.refusal().is_none();
     let has_enough = |cards: &[Card]| {
         // All of them are wanted where no number is given.
-        wanted.count.is_some() && cards.iter().filter(fits).count() >= enough
+        requested.count.is_some() && cards.iter().filter(fits).count() >= enough
     };
     let mut cards = look(bus, has_enough)?;
     let all = cards.len();
-    cards.retain(|card| wanted.fits(card));
+    cards.retain(|card| requested.fits(card));
     let strangers = all - cards.len();
     let (usable, others): (Vec<Card>, Vec<Card>) =
         cards.into_iter().partition(|card| card.refusal().is_none());
@@ -174,7 +174,7 @@ fn look(bus: &Bus, is_enough: impl Fn(&[Card]) -> bool) -> Result<Vec<Card>, Bus
     if let Some(error) = bus.loss() {
         return Err(error);
     }
-    let answers = bus.ask(AGENTS, &[])?;
+    let answers = bus.request_many(AGENTS, &[])?;
     let until = Instant::now() + SEARCH_TIMEOUT;
     let mut found: Vec<Card> = Vec::new();
     while !is_enough(&found) {

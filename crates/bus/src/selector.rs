@@ -34,14 +34,14 @@ impl FromStr for Selector {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut wanted = Selector::default();
+        let mut requested = Selector::default();
         for word in text.split(',') {
             match (parse_label(word), word.parse()) {
                 (Ok((key, value)), _) => {
-                    wanted.labels.insert(key, value);
+                    requested.labels.insert(key, value);
                 }
-                (Err(_), Ok(count)) if count > 0 && wanted.count.is_none() => {
-                    wanted.count = Some(count);
+                (Err(_), Ok(count)) if count > 0 && requested.count.is_none() => {
+                    requested.count = Some(count);
                 }
                 _ => {
                     return Err(format!(
@@ -51,7 +51,7 @@ impl FromStr for Selector {
                 }
             }
         }
-        Ok(wanted)
+        Ok(requested)
     }
 }
 
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn agents_are_given_by_number_and_labels() {
         for text in ["4", "region=eu", "4,region=eu", "2,a=1,b="] {
-            let wanted: Selector = text.parse().expect("agents");
-            assert_eq!(wanted.to_string(), text);
+            let requested: Selector = text.parse().expect("agents");
+            assert_eq!(requested.to_string(), text);
         }
         for text in ["", "0", "4,5", "=a", "four", "4,", "-1"] {
             let refusal = text.parse::<Selector>().expect_err("a refusal");

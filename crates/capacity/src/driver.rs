@@ -7,7 +7,7 @@ use crate::keeping_up::TooShort;
 use crate::ladder::{Ladder, Recovery, Rung};
 use crate::measure::{Measure, Observation, Part, Purpose, Trial};
 use crate::pace::Pace;
-use crate::settings::{Settings, TELLING};
+use crate::settings::{FIRST_TRIALS, Settings};
 use loadline_stats::search::{self, Finding, Search, Step};
 use serde::{Deserialize, Serialize};
 
@@ -384,12 +384,12 @@ impl<M: Measure> Driver<'_, M> {
         self.pause();
     }
 
-    /// True if the first [`TELLING`] trials after the warm-up, or more, were all discarded:
+    /// True if the first [`FIRST_TRIALS`] trials after the warm-up, or more, were all discarded:
     /// disturbance is then normal on this machine, and waiting does not help.
     fn is_always_disturbed(&self) -> bool {
         let trials = self.trials.iter().filter(|trial| !trial.seen.is_void);
         let first = trials.filter(|trial| trial.purpose != Purpose::WarmUp);
-        first.take_while(|trial| trial.discarded).count() >= TELLING
+        first.take_while(|trial| trial.discarded).count() >= FIRST_TRIALS
     }
 
     fn can_spare(&self, seconds: f64) -> bool {

@@ -25,7 +25,7 @@ const EXCEED_RATIO: f64 = 0.5;
 const RETRY_SHARE: f64 = 0.25;
 /// If this many trials at the beginning would all be discarded, disturbance is normal on this
 /// machine.
-pub(crate) const TELLING: usize = 10;
+pub(crate) const FIRST_TRIALS: usize = 10;
 
 /// The longest pause between two trials, in seconds.
 const LONGEST_PAUSE_S: f64 = 60.0;
@@ -109,8 +109,8 @@ impl Settings {
         if self.whole {
             return self.trial_s;
         }
-        let wanted_s = (self.samples / level).min(LONGEST * self.trial_s);
-        self.trial_s.max(wanted_s).max(FEWEST_REQUESTS / level)
+        let sampling_s = (self.samples / level).min(LONGEST * self.trial_s);
+        self.trial_s.max(sampling_s).max(FEWEST_REQUESTS / level)
     }
 
     /// Returns the seconds that the run confirming this level measures.

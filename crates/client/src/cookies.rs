@@ -30,7 +30,7 @@ pub struct CookieJar {
     /// The last `Set-Cookie` that was stored, and its URL.
     last_stored: Option<(Url, Vec<u8>)>,
     /// The last header that was requested, and its URL.
-    last_asked: Option<(Url, Option<String>)>,
+    last_lookup: Option<(Url, Option<String>)>,
 }
 
 impl CookieJar {
@@ -49,7 +49,7 @@ impl CookieJar {
             return;
         }
         self.expires |= cookie.max_age().is_some() || cookie.expires().is_some();
-        self.last_asked = None;
+        self.last_lookup = None;
         self.last_stored = Some((from.clone(), set_cookie.to_vec()));
     }
 
@@ -57,11 +57,11 @@ impl CookieJar {
     /// cookie for it.
     pub fn header(&mut self, to: &Url) -> Option<&str> {
         let is_known = |(url, _): &(Url, _)| url == to;
-        if self.expires || !self.last_asked.as_ref().is_some_and(is_known) {
+        if self.expires || !self.last_lookup.as_ref().is_some_and(is_known) {
             let header = self.written(to);
-            self.last_asked = Some((to.clone(), header));
+            self.last_lookup = Some((to.clone(), header));
         }
-        let (_, header) = self.last_asked.as_ref()?;
+        let (_, header) = self.last_lookup.as_ref()?;
         header.as_deref()
     }
 

@@ -50,8 +50,8 @@ impl Assignment {
 
     /// Sends a part its assignment.
     pub(crate) fn give(&self, link: &mut Link) {
-        link.tell_bundle(self.bundle.clone());
-        link.tell(&ToChild::Assign {
+        link.send_bundle(self.bundle.clone());
+        link.send(&ToChild::Assign {
             plan: self.plan.clone(),
             own: None,
             detail: self.detail,

@@ -56,7 +56,7 @@ pub fn serve(
     }
     let mut input = BufReader::new(input);
     let voice = ToCoordinator::new(output);
-    voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
+    voice.report(&FromChild::Hello { protocol: PROTOCOL })?;
     // A plan with large bodies takes a while to read.
     voice.beat(|| std::process::exit(1));
     let Ok(Some(Frame::Bundle(bundle))) = Frame::read(&mut input) else {
@@ -84,9 +84,9 @@ pub fn serve(
     });
     let part = match launched {
         Ok(part) => part,
-        Err(reason) => return Ok(voice.say(&FromChild::Failed { reason })?),
+        Err(reason) => return Ok(voice.report(&FromChild::Failed { reason })?),
     };
-    voice.say(&FromChild::Ready(Ready::from(part.ready())))?;
+    voice.report(&FromChild::Ready(Ready::from(part.ready())))?;
     run(part, input, &voice)
 }
 
@@ -134,13 +134,13 @@ fn report(mut part: RunPart, voice: &ToCoordinator) -> Result<(), ChildError> {
     let mut reports = ReportWriter::default();
     let mut has_begun = false;
     loop {
-        let told = match part.next_report(REPORT_TIMEOUT) {
+        let passed = match part.next_report(REPORT_TIMEOUT) {
             NextReport::Report(report) => voice.send(&Frame::Report(reports.write(&report)?)),
             NextReport::Nothing => Ok(()),
-            NextReport::Over => return Ok(voice.say(&FromChild::Done)?),
+            NextReport::Over => return Ok(voice.report(&FromChild::Done)?),
         };
-        let told = told.and_then(|()| say_begun(&part, &mut has_begun, voice));
-        if let Err(error) = told {
+        let passed = passed.and_then(|()| report_begin(&part, &mut has_begun, voice));
+        if let Err(error) = passed {
             handle.abort();
             return Err(error.into());
         }
@@ -148,11 +148,11 @@ fn report(mut part: RunPart, voice: &ToCoordinator) -> Result<(), ChildError> {
 }
 
 /// Sends once that the load has begun, when it has.
-fn say_begun(part: &RunPart, is_said: &mut bool, voice: &ToCoordinator) -> io::Result<()> {
+fn report_begin(part: &RunPart, is_sent: &mut bool, voice: &ToCoordinator) -> io::Result<()> {
     match part.begin_late_ns() {
-        Some(late_ns) if !*is_said => {
-            *is_said = true;
-            voice.say(&FromChild::Begun { late_ns })
+        Some(late_ns) if !*is_sent => {
+            *is_sent = true;
+            voice.report(&FromChild::Begun { late_ns })
         }
         _ => Ok(()),
     }
@@ -183,14 +183,14 @@ pub(crate) struct ToCoordinator(Arc<Mutex<Channel>>);
 struct Channel {
     output: Box<dyn Write + Send>,
     /// The instant of the last message.
-    said: Instant,
+    last_sent: Instant,
 }
 
 impl ToCoordinator {
     pub(crate) fn new(output: impl Write + Send + 'static) -> ToCoordinator {
         ToCoordinator(Arc::new(Mutex::new(Channel {
             output: Box::new(output),
-            said: Instant::now(),
+            last_sent: Instant::now(),
         })))
     }
 
@@ -198,14 +198,14 @@ impl ToCoordinator {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn say(&self, message: &FromChild) -> io::Result<()> {
+    pub(crate) fn report(&self, message: &FromChild) -> io::Result<()> {
         self.send(&Frame::of(message)?)
     }
 
     pub(crate) fn send(&self, frame: &Frame) -> io::Result<()> {
         let mut channel = self.channel();
         frame.write(&mut channel.output)?;
-        channel.said = Instant::now();
+        channel.last_sent = Instant::now();
         Ok(())
     }
 
@@ -215,10 +215,10 @@ impl ToCoordinator {
         let voice = self.clone();
         thread::spawn(move || {
             loop {
-                let silence = voice.channel().said.elapsed();
+                let silence = voice.channel().last_sent.elapsed();
                 if let Some(left) = HEARTBEAT.checked_sub(silence) {
                     thread::sleep(left.max(Duration::from_millis(1)));
-                } else if voice.say(&FromChild::Alive).is_err() {
+                } else if voice.report(&FromChild::Alive).is_err() {
                     return give_up();
                 }
             }

@@ -154,9 +154,9 @@ impl Group {
             return Ok(());
         }
         let news = state.reader.read(message).map_err(io::Error::other)?;
-        for told in &news.told {
-            state.until_ns[told.part] = told.until_ns.max(state.until_ns[told.part]);
-            state.begun[told.part][told.scenario] += told.begun;
+        for interval in &news.intervals {
+            state.until_ns[interval.part] = interval.until_ns.max(state.until_ns[interval.part]);
+            state.begun[interval.part][interval.scenario] += interval.begun;
         }
         state.refused.extend(news.refused);
         if !news.times.is_empty() {
@@ -164,7 +164,7 @@ impl Group {
         }
         // Under the lock: what a merger after this one sends comes later.
         if let (Some(report), Some(inlet)) = (news.report, self.grounds.inlet.get()) {
-            inlet.tell_part(self.number, report);
+            inlet.report_part(self.number, report);
         }
         Ok(())
     }
@@ -197,12 +197,12 @@ impl Group {
         let own = self.own(part);
         self.state().lost.push((own, failure.clone()));
         if let Some(inlet) = self.grounds.inlet.get() {
-            self.tell_loss(inlet, failure);
+            self.report_loss(inlet, failure);
         }
     }
 
     /// Reports a loss to the run.
-    pub(crate) fn tell_loss(&self, inlet: &Inlet, failure: &WorkerFailure) {
+    pub(crate) fn report_loss(&self, inlet: &Inlet, failure: &WorkerFailure) {
         inlet.fail_in_part(self.number, failure.clone());
     }
 
@@ -235,9 +235,9 @@ impl Group {
         }
         match state.merger {
             Some((_, at)) if !links[at as usize].is_lost() => {
-                self.tell_losses(&mut state, &mut links[at as usize]);
+                self.send_losses(&mut state, &mut links[at as usize]);
                 if state.counted_at.elapsed() >= COUNTED_INTERVAL {
-                    self.tell_counted(&mut state, links);
+                    self.send_counted(&mut state, links);
                 }
             }
             _ => self.appoint(&mut state, links),
@@ -249,14 +249,14 @@ impl Group {
         for part in self.parts.clone() {
             let link = &mut links[part as usize];
             link.dismiss();
-            link.tell_agent(&ToAgent::Counted { before: None });
+            link.send_to_agent(&ToAgent::Counted { before: None });
         }
     }
 
     /// Sends the merger the parts that were lost since it began.
-    fn tell_losses(&self, state: &mut State, merger: &mut Link) {
+    fn send_losses(&self, state: &mut State, merger: &mut Link) {
         for (part, failure) in &state.lost[state.known_lost..] {
-            merger.tell_agent(&ToAgent::Lose {
+            merger.send_to_agent(&ToAgent::Lose {
                 part: *part,
                 failure: failure.clone(),
             });
@@ -265,13 +265,13 @@ impl Group {
     }
 
     /// Sends each part which reports are counted.
-    fn tell_counted(&self, state: &mut State, links: &mut [Link]) {
+    fn send_counted(&self, state: &mut State, links: &mut [Link]) {
         state.counted_at = Instant::now();
         let counted = state.reader.counted();
         for own in 0..self.workers.len() {
             let before = counted.counted_before(own);
             self.link(links, own)
-                .tell_agent(&ToAgent::Counted { before });
+                .send_to_agent(&ToAgent::Counted { before });
         }
     }
 
@@ -301,10 +301,10 @@ impl Group {
             return links[at as usize].refuse("has an account without an encoding");
         };
         state.known_lost = state.lost.len();
-        links[at as usize].tell_agent(&ToAgent::Merge(order));
+        links[at as usize].send_to_agent(&ToAgent::Merge(order));
         let workers = all(&self.workers);
         for (own, part) in self.parts.clone().enumerate() {
-            links[part as usize].tell_agent(&ToAgent::SendTo {
+            links[part as usize].send_to_agent(&ToAgent::SendTo {
                 merger,
                 part,
                 counted_before: counted.counted_before(own),

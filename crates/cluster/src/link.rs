@@ -121,7 +121,7 @@ impl Link {
             state: Arc::clone(&state),
             inlet,
             started: Some(started),
-            told_ns: 0,
+            reported_ns: 0,
         };
         let source = line.source;
         Link {
@@ -137,21 +137,21 @@ impl Link {
     }
 
     /// Sends a message.
-    pub(crate) fn tell(&mut self, message: &ToChild) {
+    pub(crate) fn send(&mut self, message: &ToChild) {
         if let (Some(sink), Ok(frame)) = (&mut self.sink, Frame::of(message)) {
             sink(frame);
         }
     }
 
     /// Sends a message to the agent that passes on what is sent.
-    pub(crate) fn tell_agent(&mut self, message: &ToAgent) {
+    pub(crate) fn send_to_agent(&mut self, message: &ToAgent) {
         if let (Some(sink), Ok(frame)) = (&mut self.sink, message.frame()) {
             sink(frame);
         }
     }
 
     /// Sends what all parts have in common.
-    pub(crate) fn tell_bundle(&mut self, bundle: Bundle) {
+    pub(crate) fn send_bundle(&mut self, bundle: Bundle) {
         if let Some(sink) = &mut self.sink {
             sink(Frame::Bundle(bundle));
         }
@@ -162,13 +162,13 @@ impl Link {
     pub(crate) fn start(&mut self, course: Course, before: Before) {
         lock(&self.state).course = Some(course);
         let begin_ns = course.begin_ns.saturating_add_signed(self.clock_ahead_ns);
-        self.tell(&ToChild::StartAt { begin_ns, before });
+        self.send(&ToChild::StartAt { begin_ns, before });
     }
 
     /// Sends a command, if the load of the part has begun: otherwise it comes with the begin.
     pub(crate) fn command(&mut self, command: Command) {
         if lock(&self.state).course.is_some() {
-            self.tell(&ToChild::Command(command));
+            self.send(&ToChild::Command(command));
         }
     }
 
@@ -229,10 +229,10 @@ impl Link {
     }
 
     /// Reports the loss to the inlet if the part was lost before the inlet was set.
-    pub(crate) fn tell_loss(&self, inlet: &Inlet) {
+    pub(crate) fn report_loss(&self, inlet: &Inlet) {
         let lost = lock(&self.state).lost.clone();
         match (lost, &self.part.group) {
-            (Some(failure), Some(group)) => group.tell_loss(inlet, &failure),
+            (Some(failure), Some(group)) => group.report_loss(inlet, &failure),
             (Some(failure), None) => inlet.lose_part(self.part.index as usize, failure),
             (None, _) => {}
         }
@@ -280,7 +280,7 @@ struct Listener {
     /// The receiver of its start's result, until that is sent.
     started: Option<Sender<(u32, Started)>>,
     /// The end of the last interval that it has reported.
-    told_ns: u64,
+    reported_ns: u64,
 }
 
 impl Listener {
@@ -304,7 +304,7 @@ impl Listener {
 
     /// Takes a frame. Returns true if it is the last one.
     fn take(&mut self, frame: &Frame) -> io::Result<bool> {
-        lock(&self.state).watched.heard += 1;
+        lock(&self.state).watched.received += 1;
         if let Frame::Report(bytes) = frame {
             return self.report(bytes).map(|()| false);
         }
@@ -315,8 +315,8 @@ impl Listener {
         }
         match frame.message()? {
             FromChild::Hello { protocol } if protocol != PROTOCOL => {
-                let said = format!("speaks version {protocol} of the protocol, not {PROTOCOL}");
-                self.end_for(said);
+                let reason = format!("speaks version {protocol} of the protocol, not {PROTOCOL}");
+                self.end_for(reason);
             }
             FromChild::Hello { .. } | FromChild::Alive => {}
             FromChild::Ready(ready) => self.has_started(Ok(ready)),
@@ -343,7 +343,7 @@ impl Listener {
         }
         let report = self.reports.read(bytes).map_err(io::Error::other)?;
         if let Some(end_ns) = report.interval_end_ns() {
-            self.told_ns = self.told_ns.max(end_ns);
+            self.reported_ns = self.reported_ns.max(end_ns);
         }
         for (scenario, begun) in report.begun() {
             if let Some(sum) = lock(&self.state).begun.get_mut(scenario) {
@@ -351,7 +351,7 @@ impl Listener {
             }
         }
         let part = self.part.index as usize;
-        self.with_inlet(|inlet| inlet.tell_part(part, report));
+        self.with_inlet(|inlet| inlet.report_part(part, report));
         Ok(())
     }
 
@@ -429,17 +429,17 @@ impl Listener {
     /// Returns the end of the last interval that counts, in nanoseconds from the run's zero.
     fn until_ns(&self) -> u64 {
         let group = self.part.group.as_ref();
-        group.map_or(self.told_ns, |group| group.until_ns(self.part.index))
+        group.map_or(self.reported_ns, |group| group.until_ns(self.part.index))
     }
 
     fn failure(&self, reason: &str, taken_from_ns: Option<u64>) -> WorkerFailure {
-        let told_ns = self.until_ns();
+        let reported_ns = self.until_ns();
         let handover = &self.part.handover;
-        let share_percent = handover.share_percent(self.part.workers.len() as u32, told_ns);
+        let share_percent = handover.share_percent(self.part.workers.len() as u32, reported_ns);
         WorkerFailure::Gone {
             part: self.part.name.clone(),
             reason: reason.to_owned(),
-            until_s: format!("{:.1}", told_ns as f64 / 1e9),
+            until_s: format!("{:.1}", reported_ns as f64 / 1e9),
             share: format!("{share_percent:.0}%"),
             extent: handover.extent(taken_from_ns),
         }

@@ -178,7 +178,7 @@ impl<'a> Muster<'a> {
             group.supervise(&mut self.links);
         }
         for link in &mut self.links {
-            link.tell_loss(&inlet);
+            link.report_loss(&inlet);
             link.start(course, Before::default());
         }
         Begun { run, inlet, course }

@@ -65,7 +65,7 @@ pub(crate) struct Newcomers {
     /// Where each part says that it has begun, and where this is received.
     begins: Sender<(u32, Started)>,
     begun: Receiver<(u32, Started)>,
-    tell: Sender<Newcomer>,
+    sender: Sender<Newcomer>,
 }
 
 impl Newcomers {
@@ -74,7 +74,7 @@ impl Newcomers {
         enlistment: Enlistment,
         mut recruiter: Recruiter,
         is_over: Arc<AtomicBool>,
-        tell: Sender<Newcomer>,
+        sender: Sender<Newcomer>,
     ) -> Self {
         let (send, lines) = channel();
         thread::spawn(move || {
@@ -93,7 +93,7 @@ impl Newcomers {
             names: Vec::new(),
             begins,
             begun,
-            tell,
+            sender,
         }
     }
 
@@ -198,9 +198,9 @@ impl Newcomers {
         let Enlistment { handover, each, .. } = &self.enlistment;
         handover.join(*each, at_ns);
         // If it was lost in the meantime, nobody else says so.
-        link.tell_loss(inlet);
+        link.report_loss(inlet);
         if let Some(agent) = self.agent(index) {
-            let _ = self.tell.send(Newcomer {
+            let _ = self.sender.send(Newcomer {
                 part: index,
                 agent: agent.to_owned(),
                 workers: links[index as usize].workers(),

@@ -105,10 +105,10 @@ impl Processes {
         let ready = muster.all_ready()?;
         let begun = muster.begin(ready);
         let is_over = Arc::new(AtomicBool::new(false));
-        let (tell, joined) = channel();
+        let (sender, joined) = channel();
         let newcomers = recruiter.map(|recruiter| {
             let enlistment = muster.enlistment(assignment, begun.course);
-            Newcomers::new(enlistment, recruiter, Arc::clone(&is_over), tell)
+            Newcomers::new(enlistment, recruiter, Arc::clone(&is_over), sender)
         });
         let (groups, beginnings) = (muster.groups().to_vec(), muster.beginnings());
         let workers = muster.shares().to_vec();

@@ -157,7 +157,7 @@ fn pass_messages(mut from: UnixStream, mut sink: Sink) {
 /// Passes on what a part sends until its end.
 fn listen(mut source: Box<dyn Source>, mut sockets: Sockets, state: &Mutex<State>) {
     while let Ok(Some(frame)) = source.next() {
-        lock(state).watched.heard += 1;
+        lock(state).watched.received += 1;
         if let Err(reason) = take(&frame, &mut sockets) {
             lock(state).watched.end_for(reason);
             break;
@@ -226,7 +226,7 @@ impl Seat {
         is_orphaned: impl FnOnce() + Send + 'static,
     ) -> Result<Seat, ChildError> {
         let voice = ToCoordinator::new(output);
-        voice.say(&FromChild::Hello { protocol: PROTOCOL })?;
+        voice.report(&FromChild::Hello { protocol: PROTOCOL })?;
         voice.beat(is_orphaned);
         let Some(Frame::Bundle(bundle)) = source.next()? else {
             return Err(ChildError::NoCoordinator);
@@ -299,7 +299,7 @@ impl Seat {
     pub fn fail(&self, reason: &str) {
         let reason = reason.to_owned();
         // A coordinator that is gone needs no reason.
-        let _ = self.voice.say(&FromChild::Failed { reason });
+        let _ = self.voice.report(&FromChild::Failed { reason });
     }
 
     /// Waits until all that was sent before the other ends of the sockets were closed is passed on.

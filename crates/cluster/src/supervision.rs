@@ -59,12 +59,12 @@ impl Supervision {
     fn forward_commands(&mut self) {
         for change in self.inlet.changes_since(self.changes.len()) {
             self.changes.push(change);
-            self.tell_all(&Command::Change(change));
+            self.send_to_all(&Command::Change(change));
         }
         let order = self.inlet.order();
         if order != self.order {
             self.order = order;
-            self.tell_all(&Command::Order(order));
+            self.send_to_all(&Command::Order(order));
         }
     }
 
@@ -82,7 +82,7 @@ impl Supervision {
                 left: Vec::new(),
             };
             self.allotments.hand_on(&mut takeover, &begun);
-            self.tell_all(&Command::TakeOver(takeover.clone()));
+            self.send_to_all(&Command::TakeOver(takeover.clone()));
             self.takeovers.push(takeover);
         }
     }
@@ -124,7 +124,7 @@ impl Supervision {
         };
         takeover.heirs.extend(workers);
         self.allotments.hand_on(&mut takeover, &[]);
-        self.tell_all(&Command::TakeOver(takeover.clone()));
+        self.send_to_all(&Command::TakeOver(takeover.clone()));
         self.takeovers.push(takeover);
         newcomers.begin(
             &mut self.links,
@@ -135,7 +135,7 @@ impl Supervision {
         );
     }
 
-    fn tell_all(&mut self, command: &Command) {
+    fn send_to_all(&mut self, command: &Command) {
         self.links
             .iter_mut()
             .for_each(|link| link.command(command.clone()));

@@ -12,7 +12,7 @@ pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) struct Watched {
     pub(crate) remote: Box<dyn Remote>,
     /// The number of frames received.
-    pub(crate) heard: u64,
+    pub(crate) received: u64,
     /// The reason why it was ended, if it was.
     pub(crate) reason: Option<String>,
 }
@@ -21,7 +21,7 @@ impl Watched {
     pub(crate) fn new(remote: Box<dyn Remote>) -> Self {
         Watched {
             remote,
-            heard: 0,
+            received: 0,
             reason: None,
         }
     }
@@ -37,7 +37,7 @@ impl Watched {
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
     /// The number of frames at the last check, and the silence since then.
-    heard: u64,
+    received: u64,
     silent: Duration,
 }
 
@@ -45,7 +45,7 @@ impl Silence {
     /// Ends a process that has been silent for too long, after another wait of this length. Waits
     /// are added up, because a coordinator that was stopped itself has received nothing either.
     pub(crate) fn miss(&mut self, watched: &mut Watched, waited: Duration) {
-        if std::mem::replace(&mut self.heard, watched.heard) != watched.heard {
+        if std::mem::replace(&mut self.received, watched.received) != watched.received {
             self.silent = Duration::ZERO;
             return;
         }
@@ -88,8 +88,8 @@ mod tests {
         let mut watched = Watched::new(Box::new(Running(Arc::clone(&is_ended))));
         let mut silence = Silence::default();
         let second = Duration::from_secs(1);
-        for heard in [0, 0, 1, 1, 1] {
-            watched.heard = heard;
+        for received in [0, 0, 1, 1, 1] {
+            watched.received = received;
             silence.miss(&mut watched, second);
             assert!(!is_ended.load(Ordering::Relaxed));
         }

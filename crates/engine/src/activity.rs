@@ -73,9 +73,9 @@ impl Activity {
         self.in_flight.get() > 0 || !self.concurrent.borrow().is_empty()
     }
 
-    /// Calls `tell` for each batch in flight except the main one.
-    pub(crate) fn each_concurrent(&self, mut tell: impl FnMut(ConcurrentBatch)) {
-        self.concurrent.borrow().iter().copied().for_each(&mut tell);
+    /// Calls `each` for each batch in flight except the main one.
+    pub(crate) fn each_concurrent(&self, mut each: impl FnMut(ConcurrentBatch)) {
+        self.concurrent.borrow().iter().copied().for_each(&mut each);
     }
 
     /// Returns the instant at which the oldest exchange in flight was sent, if there is one.

@@ -51,7 +51,7 @@ impl BestService {
 
     /// True if the rate needs more connections than the plan allows, even at the target's best
     /// service time.
-    fn asks_for_more(&self) -> bool {
+    fn exceeds_limit(&self) -> bool {
         self.service_ns.is_finite() && self.per_ns * self.service_ns > self.connections
     }
 
@@ -64,7 +64,7 @@ impl BestService {
         let known = unfinished.unsent.min(unsent);
         let by_loadline = unfinished.by_loadline.min(known);
         let (in_use, unknown) = (known - by_loadline, unsent - known);
-        let (by_target, by_plan) = if self.asks_for_more() {
+        let (by_target, by_plan) = if self.exceeds_limit() {
             (0, in_use)
         } else {
             (in_use, 0)

@@ -201,12 +201,12 @@ impl Handle {
         Some(change)
     }
 
-    /// Returns the changes of the load after the first `heard` ones.
+    /// Returns the changes of the load after the first `known` ones.
     #[inline]
-    pub fn changes_since(&self, heard: usize) -> Vec<Change> {
+    pub fn changes_since(&self, known: usize) -> Vec<Change> {
         match self.0.change_count.load(Ordering::Acquire) {
-            count if count == heard => Vec::new(),
-            _ => self.changes()[heard..].to_vec(),
+            count if count == known => Vec::new(),
+            _ => self.changes()[known..].to_vec(),
         }
     }
 
@@ -220,12 +220,12 @@ impl Handle {
         self.0.takeover_count.store(count, Ordering::Release);
     }
 
-    /// Returns the takeovers after the first `heard` ones.
+    /// Returns the takeovers after the first `known` ones.
     #[inline]
-    pub fn takeovers_since(&self, heard: usize) -> Vec<TakeOver> {
+    pub fn takeovers_since(&self, known: usize) -> Vec<TakeOver> {
         match self.0.takeover_count.load(Ordering::Acquire) {
-            count if count == heard => Vec::new(),
-            _ => self.takeovers()[heard..].to_vec(),
+            count if count == known => Vec::new(),
+            _ => self.takeovers()[known..].to_vec(),
         }
     }
 

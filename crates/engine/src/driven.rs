@@ -115,7 +115,7 @@ impl DrivenWorker {
         let is_over = load.is_finished();
         self.reports
             .try_iter()
-            .for_each(|report| inlet.tell(report));
+            .for_each(|report| inlet.send_report(report));
         if is_over {
             self.stage = Stage::Over;
         }

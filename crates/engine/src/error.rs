@@ -57,10 +57,10 @@ const OURS: &str = "this machine has too few of them, not the target.";
 /// Returns the error of a connection that could not be opened, with advice unless the error
 /// contains it.
 pub(crate) fn unreachable(error: &DialError) -> String {
-    let said = error.to_string();
-    match said.contains("--insecure") {
-        true => said,
-        false => format!("{said}: {}", hint(error)),
+    let text = error.to_string();
+    match text.contains("--insecure") {
+        true => text,
+        false => format!("{text}: {}", hint(error)),
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn is_error(status: u16) -> bool {
 impl ErrorBodies {
     pub(crate) fn of(plan: &Plan) -> ErrorBodies {
         ErrorBodies {
-            secrets: plan.told_secrets(),
+            secrets: plan.sent_secrets(),
         }
     }
 
@@ -123,8 +123,8 @@ impl Body {
 }
 
 impl Sink for Body {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn header(&mut self, name: &[u8], value: &[u8]) {
         if name.eq_ignore_ascii_case(b"content-encoding") {

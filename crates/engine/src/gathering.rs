@@ -30,7 +30,7 @@ pub(crate) struct Gathering {
     /// The duration of the last batch, in nanoseconds.
     took_ns: u64,
     /// The number of bytes from which the kernel wakes the loop; 0 or 1 if it wakes for any.
-    heard_from: u32,
+    low_water: u32,
     /// True if the current batch was not complete in time.
     is_slow: bool,
     /// True if a batch was shorter than predicted, which ends gathering.
@@ -43,12 +43,12 @@ impl Gathering {
     pub(crate) fn begin(&mut self, is_whole: bool) -> Option<u32> {
         self.bytes = 0;
         let is_sure = self.repeated + 1 >= SURE_AFTER && (2..=MOST_BYTES).contains(&self.last);
-        let wanted = match is_whole && is_sure && !self.is_over {
+        let next = match is_whole && is_sure && !self.is_over {
             true => self.last as u32,
             false => 1,
         };
-        let heard_from = std::mem::replace(&mut self.heard_from, wanted);
-        (wanted != heard_from.max(1)).then_some(wanted)
+        let low_water = std::mem::replace(&mut self.low_water, next);
+        (next != low_water.max(1)).then_some(next)
     }
 
     /// Returns the deadline for a whole batch that began at this instant; `None` if it is read as
@@ -56,7 +56,7 @@ impl Gathering {
     pub(crate) fn until_ns(&self, begun_ns: u64) -> Option<u64> {
         let allowed_ns = self.took_ns.saturating_mul(4).saturating_add(EXTRA_NS);
         let until_ns = begun_ns.saturating_add(allowed_ns);
-        (self.heard_from > 1).then(|| (until_ns / GRID_NS + 1).saturating_mul(GRID_NS))
+        (self.low_water > 1).then(|| (until_ns / GRID_NS + 1).saturating_mul(GRID_NS))
     }
 
     /// Counts received bytes of the batch.
@@ -67,7 +67,7 @@ impl Gathering {
     /// Gives up waiting for the whole batch, which is read as it arrives. Returns true if that
     /// changes anything.
     pub(crate) fn give_up(&mut self) -> bool {
-        self.is_slow = std::mem::replace(&mut self.heard_from, 1) > 1;
+        self.is_slow = std::mem::replace(&mut self.low_water, 1) > 1;
         self.is_slow
     }
 
@@ -88,10 +88,10 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn batch(gathering: &mut Gathering, bytes: usize) -> Option<u32> {
-        let heard_from = gathering.begin(true);
+        let low_water = gathering.begin(true);
         gathering.received(bytes);
         gathering.end(3 * MS);
-        heard_from
+        low_water
     }
 
     /// Returns a gathering that predicts this size.

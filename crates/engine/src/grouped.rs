@@ -141,7 +141,7 @@ impl GroupCounted {
 
 /// The report of a part on an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartTold {
+pub struct PartInterval {
     /// The number of the part in its group.
     pub part: usize,
     /// The number of the scenario.
@@ -158,7 +158,7 @@ pub struct GroupNews {
     /// The report of all of them together, if there is one.
     pub report: Option<PartReport>,
     /// The parts whose intervals are in it.
-    pub told: Vec<PartTold>,
+    pub intervals: Vec<PartInterval>,
     /// The parts that have sent what can't be used, each with the reason.
     pub refused: Vec<(usize, String)>,
     /// The response times of each part, at the end.
@@ -205,7 +205,7 @@ impl GroupReader {
         let report = report.map(|bytes| self.reports.read(bytes)).transpose()?;
         self.counted.count(&merged)?;
         let until_ns = report.as_ref().and_then(PartReport::interval_end_ns);
-        let told = |(taken, _): &(Taken, u32)| PartTold {
+        let interval_of = |(taken, _): &(Taken, u32)| PartInterval {
             part: taken.member,
             scenario: merged.scenario,
             until_ns: until_ns.unwrap_or(0),
@@ -213,7 +213,7 @@ impl GroupReader {
         };
         let times = merged.times.iter().map(CarriedDistribution::distribution);
         Ok(GroupNews {
-            told: merged.intervals.iter().map(told).collect(),
+            intervals: merged.intervals.iter().map(interval_of).collect(),
             times: times.collect::<Result<_, _>>()?,
             refused: merged.refused,
             report,

@@ -28,10 +28,10 @@ use std::task::Poll;
 type Local<T> = Pin<Box<dyn Future<Output = T>>>;
 
 /// The receiver of a group's reports.
-pub(crate) type Tell = Box<dyn Fn(Report)>;
+pub(crate) type ReportSink = Box<dyn Fn(Report)>;
 
 /// A function that sets up a group of users on a worker's thread.
-type SetUp<H> = dyn Fn(H, Arc<Prepared>, Stripe, Tell) -> Local<Box<dyn Group>> + Send + Sync;
+type SetUp<H> = dyn Fn(H, Arc<Prepared>, Stripe, ReportSink) -> Local<Box<dyn Group>> + Send + Sync;
 
 /// Creates the users of a scenario on each worker.
 pub struct Launch<H: Host = Kernel> {
@@ -105,11 +105,11 @@ impl<H: Host> Launch<H> {
         scenario: impl Fn(&Arc<Prepared>, Stripe) -> S + Send + Sync + 'static,
     ) -> Self {
         let scenario = Arc::new(scenario);
-        let set_up = move |host: H, prepared: Arc<Prepared>, stripe, tell: Tell| {
+        let set_up = move |host: H, prepared: Arc<Prepared>, stripe, sink: ReportSink| {
             let scenario = Arc::clone(&scenario);
             let group: Local<Box<dyn Group>> = Box::pin(async move {
                 let scenario = scenario(&prepared, stripe);
-                let ready = worker::prepare(host, &prepared, stripe, scenario, tell).await;
+                let ready = worker::prepare(host, &prepared, stripe, scenario, sink).await;
                 Box::new(ready) as Box<dyn Group>
             });
             group
@@ -126,9 +126,9 @@ impl<H: Host> Launch<H> {
         host: H,
         prepared: &Arc<Prepared>,
         stripe: Stripe,
-        tell: Tell,
+        sink: ReportSink,
     ) -> Box<dyn Group> {
-        (self.set_up)(host, Arc::clone(prepared), stripe, tell).await
+        (self.set_up)(host, Arc::clone(prepared), stripe, sink).await
     }
 }
 

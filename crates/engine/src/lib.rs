@@ -160,7 +160,7 @@ pub use driven::DrivenWorker;
 pub use error::StartError;
 pub use event::{Detail, EndReason, Event, PartRecord, Tick};
 pub use exchange::{Conversation, Ending, Interruption, Opening, Protocol};
-pub use grouped::{GroupCounted, GroupNews, GroupReader, GroupReports, PartTold};
+pub use grouped::{GroupCounted, GroupNews, GroupReader, GroupReports, PartInterval};
 pub use iteration::Iteration;
 pub use kept_reports::KeptReports;
 pub use launch::Launch;

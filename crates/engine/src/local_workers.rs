@@ -194,7 +194,7 @@ impl Starting {
         handle: &Handle,
         send: &Sender<MemberReport>,
     ) -> io::Result<Starting> {
-        let (tell, connected) = channel();
+        let (sender, connected) = channel();
         let (begin, when) = channel();
         let worker = stripe.index as usize;
         let (send, last_word) = (send.clone(), send.clone());
@@ -205,7 +205,7 @@ impl Starting {
             let mut groups = kernel.block_on(setting_up)?;
             let up = groups.iter().map(|group| group.connected()).sum();
             let first_error = groups.iter_mut().find_map(|group| group.take_error());
-            let _ = tell.send((up, first_error));
+            let _ = sender.send((up, first_error));
             match when.recv() {
                 Ok(begin_ns) => {
                     let _noting = note_begin(&kernel, stripe, begin_ns, &own_handle);
@@ -263,14 +263,14 @@ pub(crate) async fn set_up(
     for (prepared, launch) in parts {
         let (send, scenario) = (send.clone(), prepared.scenario);
         // A dropped receiver needs no more reports.
-        let tell = move |report| {
+        let sink = move |report| {
             drop(send.send(MemberReport {
                 member: worker,
                 scenario,
                 report,
             }));
         };
-        let group = launch.set_up(kernel.clone(), prepared, stripe, Box::new(tell));
+        let group = launch.set_up(kernel.clone(), prepared, stripe, Box::new(sink));
         groups.push(group.await);
     }
     groups

@@ -95,10 +95,10 @@ const MOST_SILENCE_ELSEWHERE: Duration = Duration::from_secs(6);
 /// The workers' signs of life at the end of a run.
 #[derive(Debug)]
 pub(crate) struct Attendance {
-    patience: Duration,
+    longest_silence: Duration,
     /// The number of the first worker.
     first: usize,
-    heard: Vec<u64>,
+    last_beat: Vec<u64>,
     silent: Vec<Duration>,
 }
 
@@ -106,9 +106,9 @@ impl Attendance {
     /// Creates the attendance of these workers.
     pub(crate) fn new(workers: Range<usize>) -> Self {
         Attendance {
-            patience: SILENCE_TIMEOUT,
+            longest_silence: SILENCE_TIMEOUT,
             first: workers.start,
-            heard: vec![0; workers.len()],
+            last_beat: vec![0; workers.len()],
             silent: vec![Duration::ZERO; workers.len()],
         }
     }
@@ -116,7 +116,7 @@ impl Attendance {
     /// Creates the attendance of workers that another loop drives.
     pub(crate) fn elsewhere(workers: Range<usize>) -> Self {
         Attendance {
-            patience: MOST_SILENCE_ELSEWHERE,
+            longest_silence: MOST_SILENCE_ELSEWHERE,
             ..Attendance::new(workers)
         }
     }
@@ -130,10 +130,10 @@ impl Attendance {
     /// Waits are added up instead of reading the clock, because a process that was stopped as a
     /// whole receives no signs of life either.
     pub(crate) fn missing(&mut self, handle: &Handle, waited: Duration) -> Vec<usize> {
-        let attended = self.heard.iter_mut().zip(&mut self.silent);
-        for (worker, (heard, silent)) in (self.first..).zip(attended) {
+        let attended = self.last_beat.iter_mut().zip(&mut self.silent);
+        for (worker, (last_beat, silent)) in (self.first..).zip(attended) {
             let beat = handle.beats(worker);
-            if std::mem::replace(heard, beat) == beat {
+            if std::mem::replace(last_beat, beat) == beat {
                 *silent += waited;
             } else {
                 *silent = Duration::ZERO;
@@ -141,7 +141,7 @@ impl Attendance {
         }
         let silent = (self.first..).zip(&self.silent);
         silent
-            .filter(|(_, silent)| **silent >= self.patience)
+            .filter(|(_, silent)| **silent >= self.longest_silence)
             .map(|(worker, _)| worker)
             .collect()
     }

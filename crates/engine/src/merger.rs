@@ -238,7 +238,7 @@ impl Merger {
     fn end(&mut self) -> Event {
         self.ended = true;
         let ends = || self.ends.iter().flatten();
-        let has = |wanted: EndReason| ends().any(|(reason, _)| *reason == wanted);
+        let has = |searched: EndReason| ends().any(|(reason, _)| *reason == searched);
         let reason = [EndReason::Failed, EndReason::Stopped, EndReason::Duration]
             .into_iter()
             .find(|reason| has(*reason));
@@ -298,7 +298,7 @@ impl ScenarioMerger {
             dropped_total: 0,
             missed_total: 0,
             best_service: BestService::new(plan),
-            secrets: plan.told_secrets(),
+            secrets: plan.sent_secrets(),
         }
     }
 

@@ -71,11 +71,11 @@ pub struct ExchangeEvent<'a> {
 /// Receives the responses of a behaviour's requests. `()` receives nothing and costs nothing.
 pub trait Observer: Sink {
     /// True if [`secured`](Observer::secured) is called.
-    const WANTS_TLS: bool = false;
+    const NEEDS_TLS: bool = false;
     /// True if [`carried`](Observer::carried) is called.
-    const WANTS_CARRIER: bool = false;
+    const NEEDS_CARRIER: bool = false;
     /// True if the clock is read at the end of sending, for [`Exchange::sent_ns`].
-    const WANTS_SENT: bool = false;
+    const NEEDS_SENT: bool = false;
     /// True if [`refusal`](Observer::refusal) is called.
     const MAY_REFUSE: bool = false;
 

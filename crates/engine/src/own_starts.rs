@@ -118,14 +118,14 @@ impl OwnStarts {
         self.delay.set(None);
     }
 
-    /// Ends the pacing. Calls `tell` with the start that is still held, which is missed.
-    pub(crate) fn end(&self, tell: impl FnMut(MissedStart)) {
-        self.held.take().into_iter().for_each(tell);
+    /// Ends the pacing. Calls `each` with the start that is still held, which is missed.
+    pub(crate) fn end(&self, each: impl FnMut(MissedStart)) {
+        self.held.take().into_iter().for_each(each);
         self.begin(0, 0);
     }
 
-    /// Handles a wait for a response. Calls `tell` with each start that the user missed.
-    pub(crate) fn waited(&self, wait: Wait, mut tell: impl FnMut(MissedStart)) {
+    /// Handles a wait for a response. Calls `each` with each start that the user missed.
+    pub(crate) fn waited(&self, wait: Wait, mut each: impl FnMut(MissedStart)) {
         let (due_ns, every_ns) = (self.due_ns.get(), self.every_ns.get());
         if every_ns == 0 || wait.resumed_ns < due_ns {
             return;
@@ -135,7 +135,7 @@ impl OwnStarts {
             self.held
                 .replace(Some(missed))
                 .into_iter()
-                .for_each(&mut tell);
+                .for_each(&mut each);
         }
         let passed = (wait.resumed_ns - due_ns) / every_ns + 1;
         self.due_ns.set(due_ns + passed * every_ns);
@@ -159,9 +159,9 @@ impl OwnStarts {
         self.held.get()
     }
 
-    /// Ends the iteration and determines the begin of the next one. Calls `tell` with a start that
+    /// Ends the iteration and determines the begin of the next one. Calls `each` with a start that
     /// the user missed.
-    pub(crate) fn iteration_ended(&self, now_ns: u64, tell: impl FnMut(MissedStart)) {
+    pub(crate) fn iteration_ended(&self, now_ns: u64, each: impl FnMut(MissedStart)) {
         let every_ns = self.every_ns.get();
         if every_ns == 0 {
             return;
@@ -171,7 +171,7 @@ impl OwnStarts {
         let is_last = |held: &MissedStart| now_ns.saturating_sub(held.intended_ns) < every_ns;
         let late = held.filter(is_last);
         if late.is_none() {
-            held.into_iter().for_each(tell);
+            held.into_iter().for_each(each);
         }
         let delay = late.map_or(StartDelay::default(), |late| late.delay());
         let from_ns = next_ns.max(now_ns);

@@ -51,7 +51,7 @@ pub(crate) struct Pacer {
     budget: Cell<u64>,
     /// The exchanges that the budget had in all, and those of it that were reported as begun.
     granted: Cell<u64>,
-    told_begun: Cell<u64>,
+    reported_begun: Cell<u64>,
     /// The users that the load may have: those of workers that join have higher numbers.
     pub(crate) numbers: u32,
     /// The instants from which the changes of the load and takeovers apply, ascending.
@@ -132,7 +132,7 @@ impl Pacer {
             warmup_ns,
             budget: Cell::new(budget.unwrap_or(u64::MAX)),
             granted: Cell::new(budget.unwrap_or(u64::MAX)),
-            told_begun: Cell::new(0),
+            reported_begun: Cell::new(0),
             numbers: plan.load.max_users.max(most_users(plan)).max(stripe.of),
             changes_ns: RefCell::default(),
             changes: Cell::new(0),
@@ -261,7 +261,7 @@ impl Pacer {
             return 0;
         }
         let begun = self.granted.get().saturating_sub(self.budget.get());
-        begun - self.told_begun.replace(begun)
+        begun - self.reported_begun.replace(begun)
     }
 
     /// Makes starts from this instant on void that were taken before.
@@ -385,18 +385,18 @@ impl Pacer {
         self.budget.get() == 0
     }
 
-    /// Takes the arrivals before `until_ns` that no user has taken, and calls `tell` with an
+    /// Takes the arrivals before `until_ns` that no user has taken, and calls `report` with an
     /// instant and the number of arrivals due at it. If there are too many to visit one by one, the
     /// rest is reported in some thousand slices of time, each with the instant of its end.
-    pub(crate) fn each_untaken(&self, until_ns: u64, tell: &mut dyn FnMut(u64, u64)) {
+    pub(crate) fn each_untaken(&self, until_ns: u64, report: &mut dyn FnMut(u64, u64)) {
         let late = self.late.take();
         late.into_iter()
-            .for_each(|(at_ns, count)| tell(at_ns, count));
-        self.each_unjudged(until_ns, tell);
+            .for_each(|(at_ns, count)| report(at_ns, count));
+        self.each_unjudged(until_ns, report);
     }
 
     /// Does the same, except for arrivals that are known to be late.
-    fn each_unjudged(&self, until_ns: u64, tell: &mut dyn FnMut(u64, u64)) {
+    fn each_unjudged(&self, until_ns: u64, report: &mut dyn FnMut(u64, u64)) {
         let Kind::Open {
             arrivals, counted, ..
         } = &self.kind
@@ -414,9 +414,9 @@ impl Pacer {
             match &*counted {
                 Some(counted) if walked > MOST_WALKED && arrival.at_ns >= countable_ns => {
                     let share = self.share.borrow();
-                    return counted.tell_in_slices(arrival, until_ns, &share, tell);
+                    return counted.report_in_slices(arrival, until_ns, &share, report);
                 }
-                _ => tell(arrival.at_ns, 1),
+                _ => report(arrival.at_ns, 1),
             }
         }
     }

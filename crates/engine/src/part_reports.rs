@@ -143,12 +143,12 @@ impl PartReports {
     }
 
     /// Takes the report of a worker.
-    pub(crate) fn take(&mut self, told: MemberReport) {
+    pub(crate) fn take(&mut self, received: MemberReport) {
         let MemberReport {
             member: worker,
             scenario,
             report,
-        } = told;
+        } = received;
         let member = self.member(worker);
         match report {
             Report::Log(exchanges) => self.passed_on.push_back(PartReport(PartNews::Log {

@@ -222,8 +222,8 @@ fn chosen_http(
         return Ok(settings.http);
     }
     // Without an endpoint there is no server that could choose.
-    let is_asked = settings.keepalive && !endpoints.is_empty();
-    let Some(tls) = tls.filter(|_| is_asked) else {
+    let is_needed = settings.keepalive && !endpoints.is_empty();
+    let Some(tls) = tls.filter(|_| is_needed) else {
         return Ok(HttpVersion::V1_1);
     };
     let tls = tls.clone().offering(HttpVersion::Auto);

@@ -39,11 +39,11 @@ impl ReceivedChanges {
         is_gone: impl Fn(usize) -> bool,
     ) {
         while let Some(next) = self.next(until_ns) {
-            let tells = |worker: &usize| {
+            let agrees = |worker: &usize| {
                 let own = self.waiting[*worker].front();
                 own.is_some_and(|own| own.is_same(&next)) || (own.is_none() && is_gone(*worker))
             };
-            self.differ |= !(0..self.waiting.len()).all(|worker| tells(&worker));
+            self.differ |= !(0..self.waiting.len()).all(|worker| agrees(&worker));
             if !self.differ {
                 planned.change(next.change.at_ns, next.change.level);
                 for waiting in &mut self.waiting {

@@ -95,7 +95,7 @@ impl Run {
             ready,
             ..
         } = local;
-        let run = Run::told(&plan, handle, reports, ready, begin_ns);
+        let run = Run::receiving(&plan, handle, reports, ready, begin_ns);
         Ok(Run { threads, ..run })
     }
 
@@ -138,11 +138,11 @@ impl Run {
         let handle = Handle::of_workers(plan.threads);
         handle.begin(begin_ns, ready.length_ns);
         let (inlet, reports) = Inlet::new(handle.clone());
-        let run = Run::told(plan, handle, reports, ready, begin_ns);
+        let run = Run::receiving(plan, handle, reports, ready, begin_ns);
         (run, inlet)
     }
 
-    fn told(
+    fn receiving(
         plan: &Plan,
         handle: Handle,
         reports: Receiver<MemberReport>,
@@ -219,8 +219,8 @@ impl Run {
             let received = self.reports.recv_timeout(timeout);
             self.miss_the_silent(since.elapsed().min(timeout));
             match received {
-                Ok(told) => {
-                    if let Some(event) = self.take(told) {
+                Ok(received) => {
+                    if let Some(event) = self.take(received) {
                         return Some(event);
                     }
                 }
@@ -234,12 +234,12 @@ impl Run {
     }
 
     /// Merges a member's report, or returns it if it is an event by itself.
-    fn take(&mut self, told: MemberReport) -> Option<Event> {
+    fn take(&mut self, received: MemberReport) -> Option<Event> {
         let MemberReport {
             member,
             scenario,
             report,
-        } = told;
+        } = received;
         match report {
             Report::Log(exchanges) => Some(Event::Log {
                 worker: member,
@@ -298,21 +298,21 @@ impl Inlet {
     }
 
     /// Reports the message of a worker.
-    pub(crate) fn tell(&self, report: MemberReport) {
+    pub(crate) fn send_report(&self, report: MemberReport) {
         // A run that was dropped needs no more reports.
         let _ = self.send.send(report);
     }
 
     /// Reports what a part of a run in [parts](Run::of_parts) sent, by its number from 0.
-    pub fn tell_part(&self, part: usize, report: PartReport) {
+    pub fn report_part(&self, part: usize, report: PartReport) {
         for report in report.into_reports(part) {
-            self.tell(report);
+            self.send_report(report);
         }
     }
 
     /// Reports this part of a run in [parts](Run::of_parts) as lost; the others continue.
     pub fn lose_part(&self, part: usize, failure: WorkerFailure) {
-        self.tell(MemberReport {
+        self.send_report(MemberReport {
             member: part,
             scenario: 0,
             report: Report::Lost(failure),
@@ -321,7 +321,7 @@ impl Inlet {
 
     /// Reports the loss of workers of a part that ends their reports itself.
     pub fn fail_in_part(&self, part: usize, failure: WorkerFailure) {
-        self.tell(MemberReport {
+        self.send_report(MemberReport {
             member: part,
             scenario: 0,
             report: Report::Failed(failure),
@@ -331,7 +331,7 @@ impl Inlet {
     /// Reports that a part with these workers joins the run in [parts](Run::of_parts), as its next
     /// one. Its intervals count from this instant on: nanoseconds from the run's zero.
     pub fn join_part(&self, part: usize, workers: Range<u32>, from_ns: u64) {
-        self.tell(MemberReport {
+        self.send_report(MemberReport {
             member: part,
             scenario: 0,
             report: Report::Joined { workers, from_ns },
@@ -349,8 +349,8 @@ impl Inlet {
         self.handle.order()
     }
 
-    /// Returns the changes of the load after the first `heard` ones.
-    pub fn changes_since(&self, heard: usize) -> Vec<Change> {
-        self.handle.changes_since(heard)
+    /// Returns the changes of the load after the first `known` ones.
+    pub fn changes_since(&self, known: usize) -> Vec<Change> {
+        self.handle.changes_since(known)
     }
 }

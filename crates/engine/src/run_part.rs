@@ -110,8 +110,8 @@ impl RunPart {
         self.local.handle.begin_late_ns(self.workers)
     }
 
-    /// Returns the next report; waits for at most `patience`.
-    pub fn next_report(&mut self, patience: Duration) -> NextReport {
+    /// Returns the next report; waits for at most `timeout`.
+    pub fn next_report(&mut self, timeout: Duration) -> NextReport {
         loop {
             if let Some(report) = self.report() {
                 return report;
@@ -120,8 +120,8 @@ impl RunPart {
                 return NextReport::Over;
             }
             let since = Instant::now();
-            let received = self.local.reports.recv_timeout(patience);
-            self.miss_the_silent(since.elapsed().min(patience));
+            let received = self.local.reports.recv_timeout(timeout);
+            self.miss_the_silent(since.elapsed().min(timeout));
             match received {
                 Ok(report) => self.reports.take(report),
                 Err(RecvTimeoutError::Timeout) => {

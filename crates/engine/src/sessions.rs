@@ -168,10 +168,10 @@ impl SessionUser {
             resend: Resend::default(),
         };
         let observer = &mut TraceObserver::new(requester, &parts, trace.as_slice());
-        let mut heard =
+        let mut session_observer =
             SessionObserver::<_, DECODES>::new(step, &self.kept, &shared.decoders, observer);
-        requester.send(batch, &mut heard).await;
-        heard.into_next()
+        requester.send(batch, &mut session_observer).await;
+        session_observer.into_next()
     }
 }
 

@@ -63,7 +63,7 @@ impl<H: Host> SharedPool<H> {
     pub(crate) async fn place(&self) -> Permit<'_, H> {
         let waiting = Rc::new(Waiting::default());
         self.waiting.borrow_mut().push_back(Rc::clone(&waiting));
-        let asks = Asking {
+        let queued = QueuedRequest {
             pool: self,
             waiting: &waiting,
         };
@@ -77,7 +77,7 @@ impl<H: Host> SharedPool<H> {
         .await;
         // From here on, dropping the `Permit` gives the place back.
         waiting.state.set(State::Waits);
-        drop(asks);
+        drop(queued);
         Permit(self)
     }
 
@@ -109,12 +109,12 @@ impl<H: Host> Drop for Permit<'_, H> {
 }
 
 /// A waiting request for a place. Dropping it while it waits removes it from the queue.
-struct Asking<'a, H: Host> {
+struct QueuedRequest<'a, H: Host> {
     pool: &'a SharedPool<H>,
     waiting: &'a Waiting,
 }
 
-impl<H: Host> Drop for Asking<'_, H> {
+impl<H: Host> Drop for QueuedRequest<'_, H> {
     fn drop(&mut self) {
         let was = self.waiting.state.replace(State::Gone);
         if was == State::Granted {

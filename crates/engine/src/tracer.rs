@@ -82,8 +82,8 @@ impl<'a, H: Host> TraceObserver<'a, H> {
 }
 
 impl<H: Host> Sink for TraceObserver<'_, H> {
-    const WANTS_HEAD: bool = false;
-    const WANTS_BODY: bool = false;
+    const NEEDS_HEAD: bool = false;
+    const NEEDS_BODY: bool = false;
 }
 
 impl<H: Host> Observer for TraceObserver<'_, H> {

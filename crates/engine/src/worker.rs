@@ -136,7 +136,7 @@ impl<H: Host> Worker<H> {
             let mut log = log.borrow_mut();
             log.push(*exchange);
             if log.len() == LOG_BATCH {
-                self.tell_logged(&mut log);
+                self.send_logged(&mut log);
             }
         }
     }
@@ -146,7 +146,7 @@ impl<H: Host> Worker<H> {
         if let Some(log) = &self.log {
             let mut log = log.borrow_mut();
             if !log.is_empty() {
-                self.tell_logged(&mut log);
+                self.send_logged(&mut log);
             }
         }
     }
@@ -173,7 +173,7 @@ impl<H: Host> Worker<H> {
         (self.send)(Report::Slow(named));
     }
 
-    fn tell_logged(&self, log: &mut Vec<Exchange>) {
+    fn send_logged(&self, log: &mut Vec<Exchange>) {
         let batch = std::mem::replace(log, Vec::with_capacity(LOG_BATCH));
         (self.send)(Report::Log(batch));
     }

@@ -84,7 +84,7 @@ impl WrittenRequest {
 
 /// Returns the range of path and query in the bytes of a request of HTTP/1.1.
 pub(crate) fn requested_of(request: &Request, connection: &Connection) -> Range<usize> {
-    let is_absolute = asked_proxy(&request.url, connection).is_some();
+    let is_absolute = forwarding_proxy(&request.url, connection).is_some();
     let target = target_of(&request.url, is_absolute);
     let end = request.method.len() + 1 + target.len();
     end - target_of(&request.url, false).len()..end
@@ -127,7 +127,7 @@ impl<'a> Outgoing<'a> {
         connection: &'a Connection,
         write: impl FnOnce(&RequestHead<'_>) -> T,
     ) -> T {
-        let proxy = asked_proxy(self.url, connection);
+        let proxy = forwarding_proxy(self.url, connection);
         let authorization = proxy.and_then(|proxy| proxy.authorization.as_deref());
         // The proxy's credentials, unless the request has its own.
         if let Some(value) = authorization
@@ -155,7 +155,7 @@ impl<'a> Outgoing<'a> {
 
 /// Returns the proxy that forwards the request itself; `None` if there is none, or it opens a
 /// tunnel.
-fn asked_proxy<'a>(url: &Url, connection: &'a Connection) -> Option<&'a Proxy> {
+fn forwarding_proxy<'a>(url: &Url, connection: &'a Connection) -> Option<&'a Proxy> {
     let proxy = connection.proxy_for(url);
     proxy.filter(|_| url.scheme() == "http")
 }

@@ -143,15 +143,15 @@ impl History {
     fn at(place: &Path, folder: Option<PathBuf>) -> Result<History, HistoryError> {
         let database = database_of(place, folder.as_deref());
         let mut connection = open(&database)?;
-        let said = |error| HistoryError::from(DatabaseError::of(&database, error));
-        let tables = schema::tables(&connection).map_err(said)?;
+        let failed = |error| HistoryError::from(DatabaseError::of(&database, error));
+        let tables = schema::tables(&connection).map_err(failed)?;
         match tables {
             schema::Tables::None => {
                 let transaction =
                     connection.transaction_with_behavior(TransactionBehavior::Immediate);
-                let transaction = transaction.map_err(said)?;
-                schema::create(&transaction).map_err(said)?;
-                transaction.commit().map_err(said)?;
+                let transaction = transaction.map_err(failed)?;
+                schema::create(&transaction).map_err(failed)?;
+                transaction.commit().map_err(failed)?;
             }
             schema::Tables::Ours(schema::VERSION) => {}
             schema::Tables::Ours(version) => {
@@ -173,11 +173,11 @@ impl History {
     /// # Errors
     /// Why it can't.
     pub fn check_writable(&self) -> Result<(), HistoryError> {
-        let asked = self.connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
-        asked.map_err(|error| self.said(error))
+        let locked = self.connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK");
+        locked.map_err(|error| self.failed(error))
     }
 
-    fn said(&self, error: rusqlite::Error) -> HistoryError {
+    fn failed(&self, error: rusqlite::Error) -> HistoryError {
         DatabaseError::of(&self.database, error).into()
     }
 
@@ -195,7 +195,7 @@ impl History {
             transaction.commit()
         };
         let done = added();
-        done.map_err(|error| self.said(error))
+        done.map_err(|error| self.failed(error))
     }
 
     /// Returns the saved run that is the baseline of this name; `None` if there is none.
@@ -205,9 +205,9 @@ impl History {
     pub fn baseline(&self, name: &str) -> Result<Option<Vec<u8>>, HistoryError> {
         check_name(name)?;
         let Some(path) = self.file_of(name) else {
-            let ask = "SELECT saved_run FROM baselines WHERE name = ?1";
-            let found = self.connection.query_row(ask, [name], |row| row.get(0));
-            return found.optional().map_err(|error| self.said(error));
+            let query = "SELECT saved_run FROM baselines WHERE name = ?1";
+            let found = self.connection.query_row(query, [name], |row| row.get(0));
+            return found.optional().map_err(|error| self.failed(error));
         };
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -236,7 +236,7 @@ impl History {
         }
         let put = "INSERT OR REPLACE INTO baselines VALUES (?1, ?2)";
         let kept = self.connection.execute(put, params![name, saved_run]);
-        kept.map(drop).map_err(|error| self.said(error))
+        kept.map(drop).map_err(|error| self.failed(error))
     }
 
     /// Returns the location of the baseline of this name, for messages.
@@ -256,13 +256,13 @@ impl History {
     /// # Errors
     /// If it can't be read.
     pub fn tests(&self) -> Result<Vec<String>, HistoryError> {
-        let ask = "SELECT test FROM runs GROUP BY test ORDER BY max(id) DESC";
+        let query = "SELECT test FROM runs GROUP BY test ORDER BY max(id) DESC";
         let read = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.connection.prepare(ask)?;
+            let mut statement = self.connection.prepare(query)?;
             let rows = statement.query_map([], |row| row.get(0))?;
             rows.collect()
         };
-        read().map_err(|error| self.said(error))
+        read().map_err(|error| self.failed(error))
     }
 
     /// The runs of a test in the order in which they were made, with this figure (`p95`, `rate`),
@@ -286,7 +286,7 @@ impl History {
             })?;
             rows.collect()
         };
-        let mut runs = read().map_err(|error| self.said(error))?;
+        let mut runs = read().map_err(|error| self.failed(error))?;
         runs.reverse();
         Ok(runs)
     }
@@ -296,14 +296,14 @@ impl History {
     /// # Errors
     /// If they can't be read.
     pub fn figures(&self, test: &str) -> Result<Vec<String>, HistoryError> {
-        let ask = "SELECT DISTINCT figure FROM figures JOIN runs ON runs.id = figures.run \
+        let query = "SELECT DISTINCT figure FROM figures JOIN runs ON runs.id = figures.run \
                    WHERE test = ?1 ORDER BY figures.rowid";
         let read = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.connection.prepare(ask)?;
+            let mut statement = self.connection.prepare(query)?;
             let rows = statement.query_map([test], |row| row.get(0))?;
             rows.collect()
         };
-        read().map_err(|error| self.said(error))
+        read().map_err(|error| self.failed(error))
     }
 }
 
@@ -336,13 +336,13 @@ pub fn check_name(name: &str) -> Result<(), HistoryError> {
 fn insert(connection: &Connection, new: &NewRun<'_>) -> rusqlite::Result<()> {
     let result = new.result;
     let (summary, counts) = (&result.summary, &result.summary.total.counts);
-    let told: json::Run = loadline_report::document(result);
+    let document: json::Run = loadline_report::document(result);
     let environment = serde_json::to_string(&summary.environment);
     connection.execute(
         schema::INSERT_RUN,
         named_params! {
             ":test": new.test,
-            ":started_at": told.started_at,
+            ":started_at": document.started_at,
             ":commit_id": new.commit,
             ":machine": machine(&summary.environment),
             ":environment": environment.unwrap_or_default(),
@@ -387,7 +387,7 @@ fn checks(result: &RunResult) -> String {
         CheckOutcome::Failed,
         CheckOutcome::Undecided,
     ];
-    let told = outcomes.iter().filter_map(|outcome| {
+    let texts = outcomes.iter().filter_map(|outcome| {
         let those = result
             .checks
             .iter()
@@ -397,7 +397,7 @@ fn checks(result: &RunResult) -> String {
             count => Some(format!("{count} {}", outcome.word())),
         }
     });
-    told.collect::<Vec<_>>().join(", ")
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// A machine in few words: what makes another one of it.

@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(delivery.sentence(), None);
         delivery.undelivered = 4;
         delivery.reason = "nothing listens there".to_owned();
-        let said = "statsd (a:1): 4 of 60 batches were not delivered: nothing listens there.";
-        assert_eq!(delivery.sentence().as_deref(), Some(said));
+        let reason = "statsd (a:1): 4 of 60 batches were not delivered: nothing listens there.";
+        assert_eq!(delivery.sentence().as_deref(), Some(reason));
     }
 }

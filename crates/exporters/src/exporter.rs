@@ -29,7 +29,7 @@ const NO_ANSWER: &str = "it did not answer in time";
 const MOST_ATTEMPTS: u32 = 8;
 
 /// Prints a sentence while a run lasts.
-pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
+pub type PrintLine = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Writes batches in the format of a receiver.
 pub(crate) trait Layout: Send {
@@ -82,7 +82,7 @@ impl Message {
 
 /// What a layout writes of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wants {
+pub enum BatchContent {
     /// The series.
     Series,
     /// The series, with times in milliseconds where their source has them so.
@@ -100,7 +100,7 @@ pub struct Exporter {
     /// The longest time for one message.
     pub(crate) timeout: Duration,
     /// What its layout writes of a batch.
-    pub(crate) wants: Wants,
+    pub(crate) content: BatchContent,
     pub(crate) layout: Box<dyn Layout>,
     pub(crate) channel: Box<dyn Channel>,
 }
@@ -108,7 +108,7 @@ pub struct Exporter {
 /// An exporter of a run that lasts.
 pub(crate) struct Running {
     pub(crate) outbox: Arc<Outbox>,
-    pub(crate) wants: Wants,
+    pub(crate) content: BatchContent,
     delivery: Arc<Mutex<Delivery>>,
     ended: Receiver<()>,
 }
@@ -118,19 +118,19 @@ impl Exporter {
     ///
     /// # Errors
     /// If the system has no thread left.
-    pub(crate) fn start(self, say: Say) -> io::Result<Running> {
+    pub(crate) fn start(self, print: PrintLine) -> io::Result<Running> {
         let outbox = Arc::<Outbox>::default();
         let delivery = Arc::new(Mutex::new(Delivery {
             receiver: self.receiver.clone(),
             ..Delivery::default()
         }));
         let (end, ended) = channel();
-        let wants = self.wants;
+        let content = self.content;
         let mut turn = Turn {
             exporter: self,
             outbox: Arc::clone(&outbox),
             delivery: Arc::clone(&delivery),
-            say,
+            print,
             has_complained: false,
         };
         let body = move || {
@@ -143,7 +143,7 @@ impl Exporter {
             .spawn(body)?;
         Ok(Running {
             outbox,
-            wants,
+            content,
             delivery,
             ended,
         })
@@ -180,7 +180,7 @@ struct Turn {
     exporter: Exporter,
     outbox: Arc<Outbox>,
     delivery: Arc<Mutex<Delivery>>,
-    say: Say,
+    print: PrintLine,
     /// True if a refusal was reported.
     has_complained: bool,
 }
@@ -230,7 +230,7 @@ impl Turn {
             let layout = &mut self.exporter.layout;
             if let Some(sentence) = layout.go_without(message.kind, &refusal.reason) {
                 locked(&self.delivery).messages -= 1;
-                return self.tell(sentence);
+                return self.report(sentence);
             }
             self.complain(&refusal);
             locked(&self.delivery).reason.clone_from(&refusal.reason);
@@ -288,11 +288,11 @@ impl Turn {
             true => "; it is tried again, and the run goes on.",
             false => "; the run goes on.",
         };
-        self.tell(&format!("{}{again}", refusal.reason));
+        self.report(&format!("{}{again}", refusal.reason));
     }
 
-    fn tell(&self, sentence: &str) {
-        (self.say)(&format!("{}: {sentence}", self.exporter.receiver));
+    fn report(&self, sentence: &str) {
+        (self.print)(&format!("{}: {sentence}", self.exporter.receiver));
     }
 }
 
@@ -362,37 +362,37 @@ mod tests {
             receiver: "here".to_owned(),
             interval: Duration::from_millis(1),
             timeout: TIMEOUT,
-            wants: Wants::Series,
+            content: BatchContent::Series,
             layout: Box::new(Instants),
             channel: Box::new(Refusing {
                 refusals: refusals.into(),
                 taken: Arc::clone(&taken),
             }),
         };
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let hear = Arc::clone(&said);
-        let say: Say = Arc::new(move |text| hear.lock().unwrap().push(text.to_owned()));
-        let running = exporter.start(say).unwrap();
+        let reason = Arc::new(Mutex::new(Vec::new()));
+        let receive = Arc::clone(&reason);
+        let print: PrintLine = Arc::new(move |text| receive.lock().unwrap().push(text.to_owned()));
+        let running = exporter.start(print).unwrap();
         for at_ns in batches {
             running.outbox.put(Arc::new(Batch {
                 at_ns,
                 ..Batch::default()
             }));
         }
-        while has_refusals && said.lock().unwrap().is_empty() {
+        while has_refusals && reason.lock().unwrap().is_empty() {
             thread::sleep(Duration::from_millis(1));
         }
         let until = Instant::now() + TIME_AT_END;
         running.close(until);
         let delivery = running.join(until);
         let joined = |texts: &Mutex<Vec<String>>| texts.lock().unwrap().join(" ");
-        (joined(&taken), joined(&said), delivery)
+        (joined(&taken), joined(&reason), delivery)
     }
 
     #[test]
     fn the_last_batches_are_delivered_when_a_run_ends() {
-        let (taken, said, delivery) = run([2, 4], Vec::new());
-        assert_eq!((taken.as_str(), said.as_str()), ("2 4 end", ""));
+        let (taken, reason, delivery) = run([2, 4], Vec::new());
+        assert_eq!((taken.as_str(), reason.as_str()), ("2 4 end", ""));
         assert_eq!((delivery.messages, delivery.undelivered), (3, 0));
         assert_eq!(delivery.sentence(), None);
     }
@@ -400,17 +400,20 @@ mod tests {
     #[test]
     fn what_may_be_accepted_later_is_sent_again() {
         let refusals = vec![refusal("busy", true), refusal("busy", true)];
-        let (taken, said, delivery) = run([2, 4], refusals);
+        let (taken, reason, delivery) = run([2, 4], refusals);
         assert_eq!(taken, "2 4 end");
-        assert_eq!(said, "here: busy; it is tried again, and the run goes on.");
+        assert_eq!(
+            reason,
+            "here: busy; it is tried again, and the run goes on."
+        );
         assert_eq!((delivery.undelivered, delivery.late), (0, 1));
     }
 
     #[test]
     fn what_is_never_accepted_is_counted() {
-        let (taken, said, delivery) = run([2, 4], vec![refusal("no such user", false)]);
+        let (taken, reason, delivery) = run([2, 4], vec![refusal("no such user", false)]);
         assert_eq!(taken, "4 end");
-        assert_eq!(said, "here: no such user; the run goes on.");
+        assert_eq!(reason, "here: no such user; the run goes on.");
         let sentence = "here: 1 of 3 batches were not delivered: no such user.";
         assert_eq!(delivery.sentence().as_deref(), Some(sentence));
     }
@@ -428,9 +431,9 @@ mod tests {
 
     #[test]
     fn an_exporter_goes_on_without_what_its_receiver_does_not_know() {
-        let (taken, said, delivery) = run([1, 4], vec![refusal("no histograms", false)]);
+        let (taken, reason, delivery) = run([1, 4], vec![refusal("no histograms", false)]);
         assert_eq!(taken, "4 end");
-        assert_eq!(said, "here: it takes no histograms.");
+        assert_eq!(reason, "here: it takes no histograms.");
         assert_eq!((delivery.messages, delivery.undelivered), (2, 0));
     }
 }

@@ -217,8 +217,8 @@ impl Reply {
 }
 
 impl Sink for Reply {
-    const WANTS_FIELDS: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_FIELDS: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn field(&mut self, _: usize, name: &[u8], value: &[u8]) {
         let text = || String::from_utf8_lossy(value).into_owned();

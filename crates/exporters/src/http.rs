@@ -148,8 +148,8 @@ fn read(stream: &mut Stream, until: Instant) -> io::Result<Answer> {
 }
 
 impl Sink for Answer {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn header(&mut self, name: &[u8], value: &[u8]) {
         if name.eq_ignore_ascii_case(b"retry-after") {

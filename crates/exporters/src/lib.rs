@@ -54,7 +54,7 @@ mod webhook;
 pub use batch::{Batch, Point};
 pub use delivery::Delivery;
 pub use exemplar::Exemplar;
-pub use exporter::{Exporter, Say, Wants};
+pub use exporter::{BatchContent, Exporter, PrintLine};
 pub use histogram::{Histogram, exponential};
 pub use measured::{Labels, MOST_SERIES, Measured, SeriesKey, Unit, Value};
 pub use otlp::locust;

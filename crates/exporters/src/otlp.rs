@@ -371,9 +371,9 @@ fn accepted_but(rejected: i64, message: &str) -> Result<(), Refusal> {
     if rejected <= 0 {
         return Ok(());
     }
-    let said = first_line(message);
+    let reason = first_line(message);
     Err(Refusal {
-        reason: format!("it rejected {rejected} of the values ({said})"),
+        reason: format!("it rejected {rejected} of the values ({reason})"),
         may_retry: false,
         after: None,
     })

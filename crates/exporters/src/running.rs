@@ -1,6 +1,6 @@
 //! The exporters of a run that lasts, together.
 
-use crate::exporter::{Exporter, Running, Say, TIME_AT_END, Wants};
+use crate::exporter::{BatchContent, Exporter, PrintLine, Running, TIME_AT_END};
 use crate::{Batch, Delivery};
 use std::io;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ impl RunningExporters {
     ///
     /// # Errors
     /// If the system has no thread left.
-    pub fn start(exporters: Vec<Exporter>, say: &Say) -> io::Result<RunningExporters> {
-        let start = |exporter: Exporter| exporter.start(Arc::clone(say));
+    pub fn start(exporters: Vec<Exporter>, print: &PrintLine) -> io::Result<RunningExporters> {
+        let start = |exporter: Exporter| exporter.start(Arc::clone(print));
         let running = exporters.into_iter().map(start);
         running.collect::<Result<_, _>>().map(RunningExporters)
     }
 
     /// Hands each exporter the batch that is made for what it writes. Never waits.
-    pub fn put(&self, mut make: impl FnMut(Wants) -> Arc<Batch>) {
+    pub fn put(&self, mut make: impl FnMut(BatchContent) -> Arc<Batch>) {
         for running in &self.0 {
-            running.outbox.put(make(running.wants));
+            running.outbox.put(make(running.content));
         }
     }
 
     /// Waits until all is delivered, for at most some seconds; reports what was not, and returns
     /// what became of the messages of each.
-    pub fn end(self, say: &Say) -> Vec<Delivery> {
+    pub fn end(self, print: &PrintLine) -> Vec<Delivery> {
         let until = Instant::now() + TIME_AT_END;
         self.0.iter().for_each(|running| running.close(until));
         let join = |running: Running| running.join(until);
         let deliveries: Vec<Delivery> = self.0.into_iter().map(join).collect();
         let sentences = deliveries.iter().filter_map(Delivery::sentence);
-        sentences.for_each(|sentence| say(&sentence));
+        sentences.for_each(|sentence| print(&sentence));
         deliveries
     }
 }

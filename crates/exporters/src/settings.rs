@@ -249,9 +249,9 @@ mod tests {
             let is_bare = text == "5";
             assert_eq!(of(text).is_ok(), is_bare, "{text}");
         }
-        let said = of("soon").unwrap_err().to_string();
+        let reason = of("soon").unwrap_err().to_string();
         assert_eq!(
-            said,
+            reason,
             "the variable A_D is `soon`: write a duration such as 5s"
         );
     }
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn a_secret_may_lie_in_a_file() {
         let missing = settings(&[("TOKEN_FILE", "/no/such/file")]);
-        let said = missing.secret("TOKEN").unwrap_err().to_string();
-        assert!(said.starts_with("the variable A_TOKEN_FILE names the file `/no/such/file`"));
+        let reason = missing.secret("TOKEN").unwrap_err().to_string();
+        assert!(reason.starts_with("the variable A_TOKEN_FILE names the file `/no/such/file`"));
         let given = settings(&[("TOKEN", "t"), ("TOKEN_FILE", "/no/such/file")]);
         assert_eq!(given.secret("TOKEN"), Ok(Some("t".to_owned())));
         assert_eq!(settings(&[]).secret("TOKEN"), Ok(None));

@@ -1,7 +1,7 @@
 //! A webhook: the JSON report of a run, posted once when it has ended.
 
 use crate::Batch;
-use crate::exporter::{Exporter, Layout, Message, TIMEOUT, Wants};
+use crate::exporter::{BatchContent, Exporter, Layout, Message, TIMEOUT};
 use crate::requested::{OpenError, Requested};
 use crate::settings::Settings;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +52,7 @@ pub(crate) fn open(
         receiver: requested.described(),
         interval: Duration::from_secs(3_600),
         timeout: TIMEOUT,
-        wants: Wants::Series,
+        content: BatchContent::Series,
         layout: Box::new(Report(Arc::clone(report))),
         channel: Box::new(requested.http(requested.address(), &fields, &tls)?),
     })

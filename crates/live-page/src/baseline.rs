@@ -140,7 +140,7 @@ impl Beside {
     }
 
     /// True if the last look found the run faster or slower.
-    pub(crate) fn tells(&self) -> bool {
+    pub(crate) fn is_decided(&self) -> bool {
         self.against.tone != Tone::Plain
     }
 

@@ -109,10 +109,10 @@ impl Routes {
     }
 
     fn span(&self, query: &str) -> Answer {
-        let second = |name| starting::asked(query, name).parse::<f64>().ok();
+        let second = |name| starting::value_of(query, name).parse::<f64>().ok();
         let is_span = |from: &f64, to: &f64| from.is_finite() && to.is_finite() && from < to;
-        let asked = second("from_s").zip(second("to_s"));
-        let Some((from_s, to_s)) = asked.filter(|(from, to)| is_span(from, to)) else {
+        let span = second("from_s").zip(second("to_s"));
+        let Some((from_s, to_s)) = span.filter(|(from, to)| is_span(from, to)) else {
             return problem(
                 StatusCode::BAD_REQUEST,
                 "A span has from_s and to_s, in seconds of the measured part, and is not empty.",
@@ -129,7 +129,7 @@ impl Routes {
     }
 
     fn name(&self, query: &str) -> Answer {
-        match self.watched.name(&starting::asked(query, "name")) {
+        match self.watched.name(&starting::value_of(query, "name")) {
             Some(course) => written(StatusCode::OK, &course),
             None => problem(
                 StatusCode::CONFLICT,
@@ -140,7 +140,7 @@ impl Routes {
     }
 
     fn slow(&self, query: &str) -> Answer {
-        let number = |name| starting::asked(query, name).parse::<f64>().ok();
+        let number = |name| starting::value_of(query, name).parse::<f64>().ok();
         // Without a bound it is that of all response times; one that is no number is refused.
         let bound = |name, otherwise| match starting::given(query, name) {
             None => Some(otherwise),
@@ -401,7 +401,7 @@ impl Routes {
 
     /// Compares runs with a file that was dropped onto the page: it is read, and kept nowhere.
     fn take_dropped(&self, request: &Request) -> Done {
-        let name = starting::asked(request.uri.query().unwrap_or_default(), "name");
+        let name = starting::value_of(request.uri.query().unwrap_or_default(), "name");
         let name = name_of(&name);
         let read = Baseline::dropped(&name, request.body.clone());
         let baseline = read.map_err(|error| {
@@ -446,7 +446,7 @@ type Done = Result<Steered, (StatusCode, String)>;
 /// `words` is what holds, where it is not known from when.
 fn steered(changed: Changed, words: &str) -> Done {
     match changed {
-        Ok(Some(change)) => Ok(told(&change)),
+        Ok(Some(change)) => Ok(changed_load(&change)),
         Ok(None) => Ok(Steered {
             message: words.to_owned(),
             from_s: None,
@@ -456,7 +456,7 @@ fn steered(changed: Changed, words: &str) -> Done {
 }
 
 /// The change, with its instant.
-fn told(change: &LoadChange) -> Steered {
+fn changed_load(change: &LoadChange) -> Steered {
     Steered {
         message: format!("The load is {}.", level_text(change.level)),
         from_s: Some(change.at_ns as f64 / 1e9),

@@ -89,12 +89,12 @@ impl Slow {
             from_s <= middle_s && middle_s < to_s
         };
         let columns: Vec<&Column> = self.columns.iter().filter(is_within).collect();
-        let is_asked = |request: &&SlowRequest| {
+        let is_selected = |request: &&SlowRequest| {
             let us = request.exchange.response_ns() as f64 / 1e3;
             cell.us.0 <= us && us < cell.us.1
         };
         let requests = columns.iter().flat_map(|column| &column.requests);
-        let mut requests: Vec<&SlowRequest> = requests.filter(is_asked).collect();
+        let mut requests: Vec<&SlowRequest> = requests.filter(is_selected).collect();
         requests.sort_by_key(|request| Reverse(request.exchange.response_ns()));
         requests.truncate(MOST_SHOWN);
         let lateness = columns.iter().map(|column| column.lateness_p99_ns);

@@ -669,7 +669,7 @@ fn is_decided(proven: &[Proven], beside: Option<&Beside>) -> bool {
     let is = |outcome| move |one: &Proven| one.outcome == Some(outcome);
     let checks =
         proven.iter().any(is(CheckOutcome::Failed)) || proven.iter().all(is(CheckOutcome::Passed));
-    checks && beside.is_none_or(|beside| beside.tells() || !beside.compares())
+    checks && beside.is_none_or(|beside| beside.is_decided() || !beside.compares())
 }
 
 fn scenario_names(plan: &Plan) -> Vec<String> {

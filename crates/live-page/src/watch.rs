@@ -48,9 +48,9 @@ impl Watched {
             model,
             finished: None,
         }));
-        let told = Arc::clone(&shared);
+        let state_of = Arc::clone(&shared);
         let events = Broadcast::new(KEPT_EVENTS, move || {
-            let state = locked(&told);
+            let state = locked(&state_of);
             let state = state.model.state();
             Whole {
                 number: state.standing.number,
@@ -153,7 +153,7 @@ impl Watched {
             shared.finished = None;
             shared.model.expect(steer, files, saved)
         };
-        self.tell("interval", &event);
+        self.send_event("interval", &event);
     }
 
     /// Adds a check to the run that is under way; returns the instant, in seconds.
@@ -163,7 +163,7 @@ impl Watched {
     pub(crate) fn add_check(&self, check: Check) -> Result<f64, CheckProblem> {
         let _order = locked(&self.order);
         let (event, at_s) = locked(&self.shared).model.add_check(check)?;
-        self.tell("interval", &event);
+        self.send_event("interval", &event);
         Ok(at_s)
     }
 
@@ -173,7 +173,7 @@ impl Watched {
         let _order = locked(&self.order);
         let event = locked(&self.shared).model.stop_when_decided(is_on);
         if let Some(event) = &event {
-            self.tell("interval", event);
+            self.send_event("interval", event);
         }
         event.is_some()
     }
@@ -187,14 +187,14 @@ impl Watched {
     pub(crate) fn compare_with(&self, baseline: Option<Arc<Baseline>>) {
         let _order = locked(&self.order);
         let event = locked(&self.shared).model.compare_with(baseline);
-        self.tell("interval", &event);
+        self.send_event("interval", &event);
     }
 
     /// Offers the page for the next run.
     pub(crate) fn release(&self, problem: Option<String>) {
         let _order = locked(&self.order);
         let event = locked(&self.shared).model.release(problem);
-        self.tell("interval", &event);
+        self.send_event("interval", &event);
     }
 
     /// Returns the index of a scenario of the current run.
@@ -231,7 +231,7 @@ impl Watched {
             let finished = finished(page, &end.result);
             locked(&self.shared).finished = Some(Arc::new(finished));
         }
-        self.tell("interval", &event);
+        self.send_event("interval", &event);
     }
 
     /// Shows what the tool of the run that has ended found of it last, if that is not shown yet.
@@ -245,7 +245,7 @@ impl Watched {
             shared.finished = Some(Arc::new(finished(page, result)));
             event
         };
-        self.tell("interval", &event);
+        self.send_event("interval", &event);
     }
 
     /// Returns the place of what the tool of a run finds of it.
@@ -270,7 +270,7 @@ impl Watched {
             shared.finished = Some(Arc::new(finished(page, result)));
             (event, saved)
         };
-        self.tell("interval", &event);
+        self.send_event("interval", &event);
         match saved.map(|path| append_notes(&path, &[note])) {
             Some(Err(error)) => Err(format!("The note is on this page alone: {error}")),
             Some(Ok(())) | None => Ok(()),
@@ -286,7 +286,7 @@ impl Watched {
     pub(crate) fn show_search(&self, page: &SearchPage) {
         let _order = locked(&self.order);
         let event = locked(&self.shared).model.show_search(page);
-        self.tell("interval", &event);
+        self.send_event("interval", &event);
     }
 
     /// True while a search goes on, whose trials begin and end.
@@ -308,11 +308,11 @@ impl Watched {
     fn end(&self) {
         let _order = locked(&self.order);
         let event = locked(&self.shared).model.over();
-        self.tell("over", &event);
+        self.send_event("over", &event);
         self.events.end();
     }
 
-    fn tell(&self, name: &str, event: &Event) {
+    fn send_event(&self, name: &str, event: &Event) {
         let data = written(event);
         self.events.send(event.standing.number, name, &data);
     }

@@ -5,13 +5,13 @@
 //! The run is compared from its saved file, which is a temporary one unless `--save` names one, so
 //! that it is compared as `loadline compare` would do it.
 
-use crate::closing::tell;
+use crate::closing::print_reason;
 use crate::commands::compare::{self, Sides, read_one};
 use crate::exit::Exit;
 use crate::flags::compare::{FailOn, rules_of, with_those_of};
 use crate::flags::run::baseline::BaselineFlags;
 use crate::session::Session;
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use anyhow::{Context, Result, bail};
 use loadline_export::history::{History, NewRun, check_name};
 use loadline_live_page::Baseline;
@@ -99,7 +99,7 @@ impl Prepared {
     }
 
     /// Prints the changes that these rules can detect, given the baseline's noise, before the run.
-    pub(crate) fn tell_what_is_visible(&self, plan: &Plan, runs: u32) {
+    pub(crate) fn print_detectable_changes(&self, plan: &Plan, runs: u32) {
         if self.base.is_empty() {
             return;
         }
@@ -110,7 +110,7 @@ impl Prepared {
             length_ns: plan.duration.map(|length| length.as_nanos() as u64),
         };
         for visible in visible_changes(&self.base, &percentiles, &rules, against) {
-            say_line(&visible_sentence(&visible, runs));
+            print_line(&visible_sentence(&visible, runs));
         }
     }
 
@@ -148,12 +148,12 @@ impl Prepared {
     pub(crate) fn end(&self, sides: &Result<Option<Sides>>) -> Exit {
         match sides {
             Ok(Some(sides)) => {
-                compare::tell_rules(&self.rules, &sides.comparison);
+                compare::print_failed_rules(&self.rules, &sides.comparison);
                 compare::exit(&self.rules, &sides.comparison)
             }
             Ok(None) => Exit::Good,
             Err(error) => {
-                tell(&format!("not compared with the baseline: {error}"));
+                print_reason(&format!("not compared with the baseline: {error}"));
                 Exit::CannotTell
             }
         }
@@ -230,7 +230,7 @@ fn baseline(named: &str, history: Option<&History>, keep: Option<&str>) -> Resul
     match kept(history, named)? {
         Some(runs) => Ok(runs),
         None if keep == Some(named) => {
-            say_line(&format!(
+            print_line(&format!(
                 "There is no baseline {named} yet: nothing is compared, and this run is kept as it."
             ));
             Ok(Vec::new())
@@ -267,9 +267,9 @@ fn commit_of_this_place() -> Option<String> {
     let named = COMMITS.iter().filter_map(|name| std::env::var(name).ok());
     let mut named = named.filter(|commit| !commit.is_empty());
     named.next().or_else(|| {
-        let asked = Command::new("git").args(["rev-parse", "HEAD"]).output();
-        let asked = asked.ok().filter(|asked| asked.status.success())?;
-        let commit = String::from_utf8(asked.stdout).ok()?;
+        let output = Command::new("git").args(["rev-parse", "HEAD"]).output();
+        let output = output.ok().filter(|output| output.status.success())?;
+        let commit = String::from_utf8(output.stdout).ok()?;
         Some(commit.trim().to_owned())
     })
 }

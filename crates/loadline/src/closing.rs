@@ -4,7 +4,7 @@
 
 use crate::exit::{Exit, exit_of_run, sentence};
 use crate::flags::run::judgement::Trust;
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use anyhow::{Result, bail};
 use loadline_plan::{Check, Metric};
 use loadline_record::{Ended, ErrorKind, Failures, Summary};
@@ -27,7 +27,7 @@ pub(crate) fn end_of_run(run: &RunResult, trouble: Option<Trouble>, trust: Trust
     if exit == Exit::Failed && !threw {
         bail!(unanswered(&run.summary));
     }
-    Grounds::of_run(run, trust).tell(exit);
+    Grounds::of_run(run, trust).print_reason(exit);
     Ok(exit)
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn end_of_run(run: &RunResult, trouble: Option<Trouble>, trust: Trust
 ///
 /// # Errors
 /// That of publishing.
-pub(crate) fn tell_trouble_before(
+pub(crate) fn print_trouble_before(
     published: Result<()>,
     trouble: Option<Trouble>,
 ) -> Result<Option<Trouble>> {
@@ -44,7 +44,7 @@ pub(crate) fn tell_trouble_before(
         Ok(()) => Ok(trouble),
         Err(error) => {
             if let Some(trouble) = trouble {
-                tell(&sentence(&trouble.into()));
+                print_reason(&sentence(&trouble.into()));
             }
             Err(error)
         }
@@ -60,7 +60,7 @@ pub(crate) fn end_of_series(series: SeriesResult, exit: Exit, trust: Trust) -> R
     let (interrupted, runs) = (series.interrupted, &series.runs);
     if series.trouble.is_none() {
         let exit = if interrupted { Exit::Interrupted } else { exit };
-        Grounds::of_series(runs, trust).tell(exit);
+        Grounds::of_series(runs, trust).print_reason(exit);
     }
     end_silently(series, exit)
 }
@@ -113,9 +113,9 @@ impl<'a> Grounds<'a> {
     }
 
     /// Prints in one line the reason for the exit. The text of an `Err` has the reason already.
-    pub(crate) fn tell(&self, exit: Exit) {
+    pub(crate) fn print_reason(&self, exit: Exit) {
         if let Some(why) = self.why(exit) {
-            tell(&why);
+            print_reason(&why);
         }
     }
 
@@ -217,9 +217,9 @@ impl<'a> Grounds<'a> {
 
 /// Prints that many requests of a run failed that succeeds all the same, because no check applies
 /// to them: nothing else of it is printed.
-pub(crate) fn tell_failures(run: &RunResult) {
-    if let Some(said) = many_failed(&run.summary) {
-        tell(&said);
+pub(crate) fn print_failures(run: &RunResult) {
+    if let Some(text) = many_failed(&run.summary) {
+        print_reason(&text);
     }
 }
 
@@ -248,8 +248,8 @@ fn many_failed(summary: &Summary) -> Option<String> {
 }
 
 /// Prints the reason why a command ends with an exit code other than 0.
-pub(crate) fn tell(why: &str) {
-    say_line(&format!("loadline: {why}"));
+pub(crate) fn print_reason(why: &str) {
+    print_line(&format!("loadline: {why}"));
 }
 
 /// Returns a sentence that nothing was answered, with the reason.
@@ -326,9 +326,9 @@ mod tests {
         summary.total.statuses.insert(404, 10);
         assert_eq!(many_failed(&summary), None);
         summary.total.statuses.insert(404, 11);
-        let said = many_failed(&summary).expect("a sentence");
+        let sentence = many_failed(&summary).expect("a sentence");
         let start = format!("of {} requests 0 failed and 11 had a", units::count(1_000));
-        assert!(said.starts_with(&start), "{said}");
+        assert!(sentence.starts_with(&start), "{sentence}");
         summary.plan.checks = vec!["non2xx<50%".parse().expect("a check")];
         assert_eq!(many_failed(&summary), None);
     }

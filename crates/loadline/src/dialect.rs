@@ -69,7 +69,7 @@ impl Dialect {
 /// Runs the tool that a whole command line names, the program's name first; `None` if it names
 /// none.
 pub(crate) fn run(line: &[OsString]) -> Option<ExitCode> {
-    let (dialect, words) = asked(line)?;
+    let (dialect, words) = named_tool(line)?;
     if dialect != Dialect::Locust
         && let Some(sentence) = not_text(&words)
     {
@@ -189,7 +189,7 @@ fn host(processes: u32, pages: LivePages) -> Host {
 }
 
 /// Returns the named tool, and its words: those of Loadline in front of its name come first.
-fn asked(line: &[OsString]) -> Option<(Dialect, Vec<OsString>)> {
+fn named_tool(line: &[OsString]) -> Option<(Dialect, Vec<OsString>)> {
     let (program, words) = line.split_first()?;
     let called = Path::new(program).file_name()?.to_str();
     if let Some(dialect) = called.and_then(Dialect::named) {
@@ -226,35 +226,44 @@ mod tests {
         assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(22)));
     }
 
-    fn asked_by(line: &str) -> Option<(Dialect, usize)> {
+    fn named_tool_of(line: &str) -> Option<(Dialect, usize)> {
         let line: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        asked(&line).map(|(dialect, words)| (dialect, words.len()))
+        named_tool(&line).map(|(dialect, words)| (dialect, words.len()))
     }
 
     #[test]
     fn a_tool_is_asked_for_by_the_first_word_or_the_commands_own_name() {
-        assert_eq!(asked_by("loadline ab -n 5 a/"), Some((Dialect::Ab, 3)));
-        assert_eq!(asked_by("/tmp/links/ab -n 5 a/"), Some((Dialect::Ab, 3)));
-        assert_eq!(asked_by("ab ab"), Some((Dialect::Ab, 1)));
+        assert_eq!(named_tool_of("loadline ab -n 5 a/"), Some((Dialect::Ab, 3)));
         assert_eq!(
-            asked_by("loadline --processes 2 k6 run a.js"),
+            named_tool_of("/tmp/links/ab -n 5 a/"),
+            Some((Dialect::Ab, 3))
+        );
+        assert_eq!(named_tool_of("ab ab"), Some((Dialect::Ab, 1)));
+        assert_eq!(
+            named_tool_of("loadline --processes 2 k6 run a.js"),
             Some((Dialect::K6, 4))
         );
         assert_eq!(
-            asked_by("loadline --processes=2 locust -f a"),
+            named_tool_of("loadline --processes=2 locust -f a"),
             Some((Dialect::Locust, 3))
         );
         assert_eq!(
-            asked_by("loadline --web --processes=2 oha a/"),
+            named_tool_of("loadline --web --processes=2 oha a/"),
             Some((Dialect::Oha, 3))
         );
         assert_eq!(
-            asked_by("loadline --nats nats://h --agents=2 k6 run a.js"),
+            named_tool_of("loadline --nats nats://h --agents=2 k6 run a.js"),
             Some((Dialect::K6, 5))
         );
         let wrk2 = Dialect::Wrk(Tool::Wrk2);
-        assert_eq!(asked_by("/usr/bin/wrk2 --help -- -c5"), Some((wrk2, 3)));
-        assert_eq!(asked_by("loadline wrk"), Some((Dialect::Wrk(Tool::Wrk), 0)));
+        assert_eq!(
+            named_tool_of("/usr/bin/wrk2 --help -- -c5"),
+            Some((wrk2, 3))
+        );
+        assert_eq!(
+            named_tool_of("loadline wrk"),
+            Some((Dialect::Wrk(Tool::Wrk), 0))
+        );
         for line in [
             "loadline",
             "loadline run ab",
@@ -265,7 +274,7 @@ mod tests {
             "loadline --processes 2 http://ab/",
             "loadline --web http://ab/",
         ] {
-            assert_eq!(asked_by(line), None, "{line}");
+            assert_eq!(named_tool_of(line), None, "{line}");
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use loadline_exporters::native::{self, Naming};
 use loadline_exporters::{
-    Delivery, Dialect, Exporter, FinalReport, Format, Requested, RunningExporters, Say, ns_of,
+    Delivery, Dialect, Exporter, FinalReport, Format, PrintLine, Requested, RunningExporters, ns_of,
 };
 use loadline_plan::Plan;
-use loadline_runner::{End, Feed, Inbox, News, Observed, Observer, QUEUE, Wants as Wishes, feed};
+use loadline_runner::{End, Feed, Inbox, Interests, News, Observed, Observer, QUEUE, feed};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, PoisonError};
@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 pub(crate) struct Exporters {
     requested: Vec<Requested>,
     variables: BTreeMap<String, String>,
-    say: Say,
+    print: PrintLine,
     /// Returns the report of a run.
     render: fn(&End<'_>) -> String,
     /// True if the series are those of single agents.
@@ -32,13 +32,13 @@ impl Exporters {
     pub(crate) fn new(
         requested: &[Requested],
         variables: BTreeMap<String, String>,
-        say: Say,
+        print: PrintLine,
         render: fn(&End<'_>) -> String,
     ) -> Exporters {
         Exporters {
             requested: requested.to_vec(),
             variables,
-            say,
+            print,
             render,
             per_agent: false,
             report: FinalReport::default(),
@@ -60,11 +60,11 @@ impl Exporters {
 }
 
 impl Observer for Exporters {
-    fn wants(&self) -> Wishes {
-        Wishes {
+    fn interests(&self) -> Interests {
+        Interests {
             news: true,
             agents: self.per_agent,
-            ..Wishes::default()
+            ..Interests::default()
         }
     }
 
@@ -88,7 +88,7 @@ impl Observer for Exporters {
     fn news(&mut self, news: &News) -> Observed {
         if matches!(news, News::Begun(_)) {
             let exporters = std::mem::take(&mut self.ready);
-            self.sending = Some(Sending::start(exporters, self.per_agent, &self.say)?);
+            self.sending = Some(Sending::start(exporters, self.per_agent, &self.print)?);
         }
         if let Some(sending) = &mut self.sending {
             sending.feed.news(news)?;
@@ -109,13 +109,13 @@ struct Sending {
 }
 
 impl Sending {
-    fn start(exporters: Vec<Exporter>, per_agent: bool, say: &Say) -> io::Result<Sending> {
+    fn start(exporters: Vec<Exporter>, per_agent: bool, print: &PrintLine) -> io::Result<Sending> {
         let (feed, inbox) = feed(QUEUE);
-        let running = RunningExporters::start(exporters, say)?;
-        let say = Arc::clone(say);
+        let running = RunningExporters::start(exporters, print)?;
+        let print = Arc::clone(print);
         let body = move || {
             hand_on(&inbox, per_agent, &running);
-            running.end(&say)
+            running.end(&print)
         };
         let thread = thread::Builder::new().name("batches".to_owned());
         Ok(Sending {

@@ -1,7 +1,7 @@
 //! The floor before a run, measured against this program as its own server.
 
 use crate::interrupt::{Interrupts, Manner};
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use anyhow::Result;
 use loadline_plan::Plan;
 use loadline_record::Floor;
@@ -25,7 +25,7 @@ pub(crate) fn before_run(plan: &Plan) -> Result<Option<Floor>> {
 /// Measures the floor of this plan. A failure is printed, and does not stop the run.
 pub(crate) fn measured(plan: &Plan, commands: &Commands) -> Option<Floor> {
     measure_floor(plan, commands, &serve).unwrap_or_else(|error| {
-        say_line(&format!(
+        print_line(&format!(
             "The floor of this machine was not measured: {:#}.",
             anyhow::Error::from(error)
         ));

@@ -47,7 +47,7 @@ impl Runner {
     ///
     /// # Errors
     /// If a file can't be written.
-    pub(crate) fn tell(&self, report: &JobReport<'_>) -> Result<()> {
+    pub(crate) fn publish(&self, report: &JobReport<'_>) -> Result<()> {
         let lines = annotations(report);
         let lines: Vec<String> = lines.lines().map(|line| visible(line).into()).collect();
         // If stderr is closed, the summary says it all.

@@ -7,7 +7,7 @@
 
 use crate::exit::Exit;
 use crate::terminal::mode::restore_terminal;
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use anyhow::{Context, Result};
 use loadline_runner::preflight::discard_all;
 use loadline_runner::{Command, Commands, Phase, STOP_TIMEOUT};
@@ -127,8 +127,8 @@ impl Drop for Interrupts {
 pub(crate) fn ending_signals() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = ignored(&status);
-    let is_heard = |signal: &i32| ignored & 1 << (signal - 1) == 0;
-    let hang_up = [SIGHUP].into_iter().filter(is_heard);
+    let is_handled = |signal: &i32| ignored & 1 << (signal - 1) == 0;
+    let hang_up = [SIGHUP].into_iter().filter(is_handled);
     [SIGINT, SIGTERM].into_iter().chain(hang_up).collect()
 }
 
@@ -182,7 +182,7 @@ impl Shared {
         match self.commands.send(command) {
             Phase::Running if command == Command::Abort => self.end_after_grace(again),
             Phase::Running => {
-                say_line(&format!(
+                print_line(&format!(
                     "Stopping: waiting at most {} s for responses in flight; interrupt again to \
                      stop now.",
                     STOP_TIMEOUT.as_secs(),
@@ -190,7 +190,9 @@ impl Shared {
             }
             Phase::BeforeLoad => give_up(NOTHING_MEASURED),
             Phase::Ended if again => give_up("loadline: interrupted."),
-            Phase::Ended => say_line("Stopping: the report follows; interrupt again to stop now."),
+            Phase::Ended => {
+                print_line("Stopping: the report follows; interrupt again to stop now.")
+            }
         }
     }
 
@@ -211,7 +213,7 @@ impl Shared {
 fn give_up(notice: &str) -> ! {
     discard_all();
     restore_terminal();
-    say_line(notice);
+    print_line(notice);
     std::process::exit(Exit::Interrupted.code().into())
 }
 

@@ -4,7 +4,7 @@
 //! the command ends early. A pipe has no keys.
 
 use crate::terminal::mode::{restore_terminal, set_key_by_key};
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use crate::view::{ViewHandle, screen, suspension};
 use anyhow::{Context, Result};
 use loadline_record::LoadChange;
@@ -58,7 +58,7 @@ impl Keys {
         };
         // The view shows its keys by itself.
         if view.is_none() {
-            say_line(HELP);
+            print_line(HELP);
         }
         let pressed = Pressed {
             map,
@@ -115,21 +115,21 @@ impl Pressed {
         match action {
             // As Ctrl-C: gently at first, at once the second time.
             Action::Quit => drop(raise(SIGINT)),
-            Action::Help => say_line(HELP),
+            Action::Help => print_line(HELP),
             Action::MoreLoad
             | Action::LessLoad
             | Action::PauseOrResume
             | Action::Finer
             | Action::Coarser
-            | Action::AutomaticScale => tell(change(action, &self.commands)),
+            | Action::AutomaticScale => print_change(change(action, &self.commands)),
         }
     }
 }
 
-fn tell(changed: Option<Result<LoadChange, ChangeProblem>>) {
+fn print_change(changed: Option<Result<LoadChange, ChangeProblem>>) {
     match changed {
-        Some(Ok(change)) => say_line(&format!("The load is {}.", level_text(change.level))),
-        Some(Err(problem)) => say_line(&format!("The load stays as it is: {problem}")),
+        Some(Ok(change)) => print_line(&format!("The load is {}.", level_text(change.level))),
+        Some(Err(problem)) => print_line(&format!("The load stays as it is: {problem}")),
         None => {}
     }
 }

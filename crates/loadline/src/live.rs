@@ -1,7 +1,7 @@
 //! The display of a run while it lasts, on stderr: the live view on a terminal that has room for
 //! it, one line that is drawn again on another one, a plain line every few seconds elsewhere.
 
-use crate::terminal::{CLEAR_LINE, draws, say, speaks_utf8};
+use crate::terminal::{CLEAR_LINE, draws, print, speaks_utf8};
 use crate::view::ViewHandle;
 use crate::waiting::Waiting;
 use anyhow::Context;
@@ -95,7 +95,7 @@ impl Observer for Live {
                 USUAL_WIDTH
             }
             Display::Terminal => {
-                say(CLEAR_LINE);
+                print(CLEAR_LINE);
                 terminal_width().saturating_sub(1)
             }
             Display::Log => log_width(),
@@ -107,7 +107,7 @@ impl Observer for Live {
                 ..self.progress(summary)
             };
             let line = whole.log_line(self.room(width));
-            say(&format!("{}{line}\n", self.title));
+            print(&format!("{}{line}\n", self.title));
         }
         Ok(())
     }
@@ -127,12 +127,12 @@ fn title(index: u32, role: &Role) -> String {
 }
 
 impl Live {
-    /// The view if there is one; else a line if it is `wanted`, as stderr allows.
-    pub(crate) fn new(wanted: bool, view: Option<ViewHandle>) -> Self {
+    /// The view if there is one; else a line if it is `prints_line`, as stderr allows.
+    pub(crate) fn new(prints_line: bool, view: Option<ViewHandle>) -> Self {
         Live {
             place: match view {
                 Some(view) => Display::View(view),
-                None if !wanted => Display::Nowhere,
+                None if !prints_line => Display::Nowhere,
                 None if draws(&io::stderr()) => Display::Terminal,
                 None => Display::Log,
             },
@@ -149,7 +149,7 @@ impl Live {
         // The last column would wrap the cursor on some terminals.
         let room = self.room(terminal_width().saturating_sub(1));
         let line = self.progress(summary).terminal_line(room, !speaks_utf8());
-        say(&format!("{CLEAR_LINE}{}{line}", self.title));
+        print(&format!("{CLEAR_LINE}{}{line}", self.title));
     }
 
     fn log(&mut self, summary: &Summary) {
@@ -158,7 +158,7 @@ impl Live {
         }
         self.last_line = Instant::now();
         let line = self.progress(summary).log_line(self.room(log_width()));
-        say(&format!("{}{line}\n", self.title));
+        print(&format!("{}{line}\n", self.title));
     }
 
     /// The columns that the title leaves.

@@ -92,7 +92,9 @@ fn command() -> ExitCode {
     }
     let exit = match flags::parse(line) {
         Ok(command) => run(command).unwrap_or_else(|error| refuse(&sentence(&error))),
-        Err(Refusal::Asked(text)) => print(&text).unwrap_or_else(|error| refuse(&sentence(&error))),
+        Err(Refusal::Requested(text)) => {
+            print(&text).unwrap_or_else(|error| refuse(&sentence(&error)))
+        }
         Err(Refusal::Mistake(sentence)) => refuse(&sentence),
     };
     exit.into()

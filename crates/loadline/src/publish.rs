@@ -83,7 +83,7 @@ impl Reports {
     }
 
     /// True if an output goes to stdout.
-    pub(crate) fn tells(&self) -> bool {
+    pub(crate) fn uses_stdout(&self) -> bool {
         self.outputs.iter().any(|output| output.to == Sink::Stdout)
     }
 
@@ -118,7 +118,7 @@ impl Reports {
                 }
                 Format::Sqlite => return Ok(sqlite::report(slice::from_ref(run))?),
                 format @ (Format::Junit | Format::Markdown | Format::Github) => {
-                    return tell_job(format, &job);
+                    return job_report(format, &job);
                 }
             };
             Ok(text.into_bytes())
@@ -148,7 +148,7 @@ impl Reports {
                 }
                 Format::Sqlite => return Ok(sqlite::report(series)?),
                 format @ (Format::Junit | Format::Markdown | Format::Github) => {
-                    return tell_job(format, &job);
+                    return job_report(format, &job);
                 }
             };
             Ok(text.into_bytes())
@@ -215,9 +215,9 @@ pub(crate) fn prepare_runner(outputs: &[Output]) -> Result<()> {
 
 /// Returns the report for a job in this format. It is empty if the runner of GitHub Actions
 /// receives it directly.
-pub(crate) fn tell_job(format: Format, report: &JobReport<'_>) -> Result<Vec<u8>> {
+pub(crate) fn job_report(format: Format, report: &JobReport<'_>) -> Result<Vec<u8>> {
     match format {
-        Format::Github => Runner::of_this_step()?.tell(report).map(|()| Vec::new()),
+        Format::Github => Runner::of_this_step()?.publish(report).map(|()| Vec::new()),
         Format::Junit => Ok(loadline_report::junit(report).into_bytes()),
         Format::Markdown
         | Format::Text

@@ -157,8 +157,8 @@ fn on_agents(
     refuse_no_series(&flags)?;
     // They need not be awaited for this.
     refuse_too_many_series(&flags, flags.machines.count().unwrap_or(0))?;
-    let is_told = !flags.output.quiet && !flags.output.no_progress;
-    let hired = hire(&flags.machines, flags.load.processes, is_told).map_err(Error::Flags)?;
+    let prints_wait = !flags.output.quiet && !flags.output.no_progress;
+    let hired = hire(&flags.machines, flags.load.processes, prints_wait).map_err(Error::Flags)?;
     if let Some(hired) = hired {
         if flags.watching.floor {
             return Err(Error::Flags(
@@ -396,9 +396,9 @@ fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, 
     plan.name_secret_urls();
     plan.connection.drain = drain(flags.load.drain, &plan)?;
     plan.connection.drains_to_age = flags.load.drain.is_none() && !plan.connection.drain.is_zero();
-    let asked = flags.load.threads;
+    let given = flags.load.threads;
     plan.processes = flags.load.processes;
-    plan.threads = asked.unwrap_or_else(|| threads(&plan, surroundings.cores));
+    plan.threads = given.unwrap_or_else(|| threads(&plan, surroundings.cores));
     plan.validate().map_err(|error| in_words_of(flags, error))?;
     Goal::of(&plan)?;
     refuse_elastic(flags, &plan)?;
@@ -407,11 +407,11 @@ fn plan(flags: &RunFlags, mut surroundings: RunEnvironment<'_>) -> Result<Plan, 
 
 /// Returns the time to wait for unfinished requests: with checks until they are answered, or break
 /// any check. Whether they fail is not known before the timeout.
-fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction> {
+fn drain(given: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction> {
     if plan.request_limit.is_some() {
-        return match asked {
+        return match given {
             // The duration may end the run before its last request.
-            Some(asked) if plan.duration.is_some() => Ok(asked),
+            Some(given) if plan.duration.is_some() => Ok(given),
             Some(_) => Err(Contradiction::DrainWithRequests),
             None => Ok(Duration::ZERO),
         };
@@ -426,7 +426,7 @@ fn drain(asked: Option<Duration>, plan: &Plan) -> Result<Duration, Contradiction
         None if plan.checks.iter().any(is_share) => plan.connection.timeout,
         None => Duration::ZERO,
     };
-    Ok(asked.unwrap_or(default.min(plan.connection.timeout)))
+    Ok(given.unwrap_or(default.min(plan.connection.timeout)))
 }
 
 /// Lowers the default limit of connections to what the limit of open files of so many processes

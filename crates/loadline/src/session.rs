@@ -7,7 +7,7 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::keys::Keys;
 use crate::live::Live;
 use crate::observers::RunObservers;
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use crate::view::{FRAMES_PER_S, View, ViewOptions, length};
 use crate::waiting::Waiting;
 use crate::web::Web;
@@ -212,9 +212,9 @@ impl Session {
     }
 
     fn exporters(&self) -> Exporters {
-        let say = Arc::new(|sentence: &str| say_line(sentence));
+        let print = Arc::new(|sentence: &str| print_line(sentence));
         let render = |end: &End<'_>| format!("{:#}\n", loadline_report::json(end.result));
-        let exporters = Exporters::new(&self.exporters, variables(), say, render);
+        let exporters = Exporters::new(&self.exporters, variables(), print, render);
         exporters.per_agent(self.per_agent)
     }
 

@@ -26,13 +26,13 @@ pub(crate) fn speaks_utf8() -> bool {
 }
 
 /// Prints a separate line in place of the one that is redrawn.
-pub(crate) fn say_line(line: &str) {
+pub(crate) fn print_line(line: &str) {
     let clear = if draws(&io::stderr()) { CLEAR_LINE } else { "" };
-    say(&format!("{clear}{}\n", visible(line)));
+    print(&format!("{clear}{}\n", visible(line)));
 }
 
 /// Writes to stderr. Errors are ignored: if stderr is closed, nobody reads it.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print(text: &str) {
     let mut stderr = io::stderr().lock();
     let _ = stderr
         .write_all(text.as_bytes())

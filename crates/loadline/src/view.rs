@@ -104,7 +104,7 @@ impl Drop for View {
 impl ViewHandle {
     /// The load of a run has begun.
     pub(crate) fn begun(&self, header: &Header, title: &str) {
-        self.tell(|state| state.begun(header, title, Instant::now()));
+        self.update(|state| state.begun(header, title, Instant::now()));
         if !self.0.waits {
             screen::enter();
         }
@@ -113,29 +113,29 @@ impl ViewHandle {
     /// An interval has ended.
     pub(crate) fn interval(&self, interval: &Interval<'_>) {
         let (snapshot, summary) = (interval.snapshot, interval.summary);
-        self.tell(|state| state.interval(snapshot, summary, Instant::now()));
+        self.update(|state| state.interval(snapshot, summary, Instant::now()));
         screen::enter();
     }
 
     /// The run has ended.
     pub(crate) fn ended(&self, summary: &Summary) {
-        self.tell(|state| state.ended(summary));
+        self.update(|state| state.ended(summary));
     }
 
     /// No keys are read: none are shown.
     pub(crate) fn without_keys(&self) {
-        self.tell(|state| state.read_keys(Keys::None));
+        self.update(|state| state.read_keys(Keys::None));
     }
 
     /// Executes a key's action on the view itself; false if the action is not about the view.
     pub(crate) fn act(&self, action: Action) -> bool {
         let mut is_ours = false;
-        self.tell(|state| is_ours = state.act(action));
+        self.update(|state| is_ours = state.act(action));
         is_ours
     }
 
-    fn tell(&self, tell: impl FnOnce(&mut State)) {
-        tell(&mut locked(&self.0.state));
+    fn update(&self, change: impl FnOnce(&mut State)) {
+        change(&mut locked(&self.0.state));
     }
 }
 
@@ -158,12 +158,12 @@ impl Shared {
 
     /// Draws if the picture is another one than the last that was drawn.
     fn draw(&self, screen: &mut Screen, drawn: &mut Option<Picture>) {
-        let said = screen.newly_said();
+        let lines = screen.new_lines();
         let now = Instant::now();
         // The state is copied: a terminal that is slow must not keep the run waiting.
         let state = {
             let mut state = locked(&self.state);
-            said.iter().for_each(|line| state.say(line));
+            lines.iter().for_each(|line| state.add_message(line));
             let picture = (state.picture(now), screen.generation(), screen.size());
             if drawn.as_ref() == Some(&picture) {
                 return;

@@ -1,6 +1,6 @@
 //! The sentence when something takes long before the load begins: there is nothing else to show.
 
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -43,7 +43,7 @@ impl Waiting {
             .name("waiting".to_owned())
             .spawn(move || {
                 if over.recv_timeout(NOTICE_AFTER) == Err(RecvTimeoutError::Timeout) {
-                    say_line(sentence);
+                    print_line(sentence);
                 }
             })?;
         Ok(Waiting { _done: done })

@@ -9,7 +9,7 @@ pub(crate) mod words;
 
 use crate::flags::run::web::WebFlags;
 use crate::interrupt::wait_for_interrupt;
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use anyhow::{Context, Result, bail};
 use loadline_live_page::{
     Baseline, Certificate, CertificateError, Credentials, ListenAddress, LivePage, Protection,
@@ -65,7 +65,7 @@ impl Web {
         baseline: Option<Arc<Baseline>>,
     ) -> Result<LivePage> {
         let page = self.open_untold(steer, saved, baseline)?;
-        say_line(&format!("The live page is at {}", page.url()));
+        print_line(&format!("The live page is at {}", page.url()));
         Ok(page)
     }
 
@@ -143,7 +143,7 @@ pub(crate) fn keep_open(page: Option<LivePage>) {
     let Some(mut page) = page else { return };
     page.finish();
     if io::stdin().is_terminal() && io::stderr().is_terminal() {
-        say_line(&format!("The page stays at {} until Ctrl-C.", page.url()));
+        print_line(&format!("The page stays at {} until Ctrl-C.", page.url()));
         // Without a watch for signals Ctrl-C ends the process, and the page with it.
         let _ = wait_for_interrupt();
     }

@@ -42,10 +42,10 @@ impl Check {
 
     /// True if the check covers requests of this name with these tags.
     pub fn looks_at<'a>(&self, name: &str, tags: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
-        let has_name = self.name.as_deref().is_none_or(|wanted| wanted == name);
-        let is_wanted =
-            |(tag, value): &(&str, &str)| self.tags.get(*tag).is_some_and(|wanted| wanted == value);
-        has_name && tags.filter(is_wanted).count() == self.tags.len()
+        let has_name = self.name.as_deref().is_none_or(|own| own == name);
+        let is_equal =
+            |(tag, value): &(&str, &str)| self.tags.get(*tag).is_some_and(|own| own == value);
+        has_name && tags.filter(is_equal).count() == self.tags.len()
     }
 }
 

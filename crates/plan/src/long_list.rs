@@ -6,7 +6,7 @@
 //! index of the template. In files and reports the list is identified by its file, its length and
 //! its hash.
 
-use crate::url_list::told_lines;
+use crate::url_list::listed_lines;
 use crate::{BaseUrl, Error, ListedRequest, Plan, Request, RequestDefaults};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -86,7 +86,7 @@ impl LongList {
         let mut templates = Templates::new(defaults);
         let mut lines = ListLines::default();
         let mut last = LastOrigin::default();
-        for line in told_lines(text) {
+        for line in listed_lines(text) {
             if let Some(path) = last.path_in(line.text) {
                 lines.push(last.template, path);
                 continue;
@@ -189,8 +189,8 @@ fn is_plain(listed: &ListedRequest) -> bool {
         weight,
         name,
     } = listed;
-    let says_less = method.is_none() && headers.is_empty() && body.is_none();
-    says_less && *weight == 1 && name.is_none() && target.credentials.is_none()
+    let is_bare = method.is_none() && headers.is_empty() && body.is_none();
+    is_bare && *weight == 1 && name.is_none() && target.credentials.is_none()
 }
 
 /// The templates of a list that have been found so far.
@@ -290,12 +290,12 @@ impl Plan {
         (0..).map_while(|index| self.named_request(index))
     }
 
-    /// Calls `tell` with the name of each request that is sent in turn, without allocating a text
+    /// Calls `each` with the name of each request that is sent in turn, without allocating a text
     /// for each URL.
-    pub fn each_series_name(&self, mut tell: impl FnMut(&str)) {
+    pub fn each_series_name(&self, mut each: impl FnMut(&str)) {
         let Some(lines) = self.list_lines() else {
             self.named_requests()
-                .for_each(|request| tell(&request.name));
+                .for_each(|request| each(&request.name));
             return;
         };
         let mut url = String::new();
@@ -307,7 +307,7 @@ impl Plan {
             url.clear();
             url.push_str(origin(&template.url));
             url.push_str(path);
-            tell(&template.series_name_of(&url));
+            each(&template.series_name_of(&url));
         }
     }
 

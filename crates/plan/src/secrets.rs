@@ -91,7 +91,7 @@ impl Plan {
     /// Returns the secrets that a server knows from the plan's requests, and may repeat in what it
     /// answers: the texts in [`Plan::secrets`], values of header fields that are secret by name,
     /// the password of digest challenges.
-    pub fn told_secrets(&self) -> Vec<String> {
+    pub fn sent_secrets(&self) -> Vec<String> {
         let scenarios = self.scenarios.iter();
         let requests = scenarios.flat_map(|scenario| &scenario.requests);
         let headers = requests.chain(&self.requests).flat_map(|one| &one.headers);

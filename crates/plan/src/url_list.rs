@@ -110,12 +110,12 @@ fn lines_of<'a>(
     text: &'a str,
     base: Option<&'a BaseUrl>,
 ) -> impl Iterator<Item = Result<ListedRequest, Error>> + 'a {
-    told_lines(text).map(move |line| line.read(base))
+    listed_lines(text).map(move |line| line.read(base))
 }
 
 /// A line of a list that describes a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ToldLine<'a> {
+pub(crate) struct ListedLine<'a> {
     /// The line's number in the file, from 0.
     index: usize,
     /// The line without blanks around it.
@@ -123,16 +123,16 @@ pub(crate) struct ToldLine<'a> {
 }
 
 /// Returns the lines of a list that are neither comments nor empty.
-pub(crate) fn told_lines(text: &str) -> impl Iterator<Item = ToldLine<'_>> {
+pub(crate) fn listed_lines(text: &str) -> impl Iterator<Item = ListedLine<'_>> {
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
-    let lines = lines.map(|(index, line)| ToldLine {
+    let lines = lines.map(|(index, line)| ListedLine {
         index,
         text: line.trim(),
     });
     lines.filter(|line| !line.text.is_empty() && !line.text.starts_with('#'))
 }
 
-impl ToldLine<'_> {
+impl ListedLine<'_> {
     /// Parses the line's request.
     pub(crate) fn read(self, base: Option<&BaseUrl>) -> Result<ListedRequest, Error> {
         let at_line = |problem| Error::UrlListLine {

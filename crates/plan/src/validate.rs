@@ -126,24 +126,24 @@ impl Plan {
             .requests
             .iter()
             .any(|request| request.url.scheme() == "http");
-        let asks_proxy = is_plain && self.connection.proxy.is_some();
+        let uses_proxy = is_plain && self.connection.proxy.is_some();
         let (several, pipelined) = (self.request_count() > 1, self.connection.pipeline > 1);
         [
             (has_script && several, Contradiction::ScriptAndUrls),
             (has_script && pipelined, Contradiction::ScriptAndPipeline),
-            (has_script && asks_proxy, Contradiction::ProxyAndScript),
+            (has_script && uses_proxy, Contradiction::ProxyAndScript),
         ]
     }
 
     fn client_rules(&self) -> Vec<Rule> {
         let client = &self.client;
-        let asked = [
+        let flags = [
             ("follow-redirects", client.follow_redirects > 0),
             ("cookies", client.cookies),
             ("compressed", client.compressed),
             ("digest", client.digest.is_some()),
         ];
-        let Some((flag, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) else {
+        let Some((flag, _)) = flags.into_iter().find(|(_, is_set)| *is_set) else {
             return Vec::new();
         };
         let may_be_2 = self.connection.http != HttpVersion::V1_1;
@@ -158,13 +158,13 @@ impl Plan {
     }
 
     fn traceparent_rules(&self) -> [Rule; 2] {
-        let is_asked = self.traceparent.is_some();
+        let is_set = self.traceparent.is_some();
         let mut headers = self.requests.iter().flat_map(|request| &request.headers);
         let has_own = headers.any(|header| header.is("traceparent"));
         let has_script = self.scripts().next().is_some();
         [
-            (is_asked && has_script, Contradiction::TraceparentAndScript),
-            (is_asked && has_own, Contradiction::TraceparentTwice),
+            (is_set && has_script, Contradiction::TraceparentAndScript),
+            (is_set && has_own, Contradiction::TraceparentTwice),
         ]
     }
 
@@ -253,11 +253,11 @@ impl Plan {
         // A script's custom metrics may have tags of their own.
         let conditions = self.checks.iter().chain(&self.abort_on);
         let of_requests = conditions.filter(|check| check.custom.is_none());
-        let mut wanted = of_requests.flat_map(|check| {
+        let mut named = of_requests.flat_map(|check| {
             let tags = check.tags.iter();
             tags.map(move |(tag, value)| (check, tag.clone(), value.clone()))
         });
-        let unknown = wanted.find(|(_, tag, value)| !known.contains(&(tag.clone(), value.clone())));
+        let unknown = named.find(|(_, tag, value)| !known.contains(&(tag.clone(), value.clone())));
         unknown.map_or(Ok(()), |(check, ..)| {
             let listed = known.iter().take(MOST_LISTED);
             let listed: Vec<_> = listed

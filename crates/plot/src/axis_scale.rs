@@ -39,15 +39,15 @@ impl AxisScale {
                 Some((low.min(number), high.max(number)))
             });
         let size = size(axis.unit);
-        let wanted = axis.ends.map(|(low, high)| (low / size, high / size));
-        let wanted = wanted.filter(|(low, high)| usable(low) && usable(high) && low < high);
-        let ends = wanted.or(ends);
+        let given = axis.ends.map(|(low, high)| (low / size, high / size));
+        let given = given.filter(|(low, high)| usable(low) && usable(high) && low < high);
+        let ends = given.or(ends);
         let (low, high, ticks) = match axis.scale {
             Scale::Linear => linear(ends.unwrap_or((0.0, 1.0)), axis.is_whole),
             Scale::Log => log(ends.unwrap_or((1.0, 10.0))),
             Scale::Percentile => percentile(ends.map_or(90.0, |(_, high)| high)),
         };
-        let (low, high) = wanted.unwrap_or((low, high));
+        let (low, high) = given.unwrap_or((low, high));
         let ticks = within(ticks, low, high);
         AxisScale {
             scale: axis.scale,

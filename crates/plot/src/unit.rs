@@ -27,7 +27,7 @@ fn name(unit: Unit) -> &'static str {
 /// Returns the label of the axis: its title, and its unit in brackets unless the title contains it.
 pub(crate) fn words(axis: &Axis) -> String {
     let unit = name(axis.unit);
-    let is_said = match axis.unit {
+    let is_named = match axis.unit {
         Unit::PerSecond => axis.title.ends_with("/s"),
         Unit::Percent => axis.title.contains('%') && axis.scale != Scale::Percentile,
         Unit::Text
@@ -37,7 +37,7 @@ pub(crate) fn words(axis: &Axis) -> String {
         | Unit::Us
         | Unit::Seconds => unit.is_empty(),
     };
-    match is_said {
+    match is_named {
         true => axis.title.clone(),
         false => format!("{} ({unit})", axis.title),
     }

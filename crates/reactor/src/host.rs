@@ -24,11 +24,11 @@ pub trait Host: Clone + 'static {
     /// Returns the times of this thread since it began; `None` if there is no thread.
     fn thread_times(&self) -> Option<ThreadTimes>;
 
-    /// Reports the durations of the loop's iterations since the last call: calls `tell` with a
+    /// Reports the durations of the loop's iterations since the last call: calls `each` with a
     /// length in nanoseconds and the number of iterations of that length, the shortest first; not
     /// at all if there is no thread. An iteration lasts from the instant at which the loop can go
     /// on (it was woken, or should have been) to the one at which it polls for events again.
-    fn take_loop_iterations(&self, tell: &mut dyn FnMut(u64, u64));
+    fn take_loop_iterations(&self, each: &mut dyn FnMut(u64, u64));
 
     /// Sets the loop's interrupt coalescing, from its next wait on.
     fn set_coalescing(&self, coalescing: Coalescing);
@@ -112,7 +112,7 @@ pub trait Socket: 'static {
 
     /// Notifies the loop only when at least this many bytes (at least 1) have arrived, or nothing
     /// more will, from now on. Has no effect on sockets without this option.
-    fn hear_from(&self, bytes: u32) {
+    fn set_receive_low_water(&self, bytes: u32) {
         let _ = bytes;
     }
 

@@ -42,16 +42,16 @@ impl LoopIterations {
 
     /// Reports each duration in nanoseconds, in rising order, with its number of iterations, and
     /// resets the counts. Durations are those of the middle of their buckets; the longest is exact.
-    pub(crate) fn take(&mut self, tell: &mut dyn FnMut(u64, u64)) {
+    pub(crate) fn take(&mut self, each: &mut dyn FnMut(u64, u64)) {
         let longest = bucket_of(self.max_ns.min(LONGEST_NS));
         for (bucket, count) in self.counts[..=longest].iter_mut().enumerate() {
             let count = std::mem::take(count);
             let others = count - u64::from(bucket == longest && count > 0);
             if others > 0 {
-                tell(middle_of(bucket).min(self.max_ns), others);
+                each(middle_of(bucket).min(self.max_ns), others);
             }
             if others < count {
-                tell(self.max_ns, 1);
+                each(self.max_ns, 1);
             }
         }
         self.max_ns = 0;

@@ -28,7 +28,7 @@ pub fn look_up(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         return Ok(loopback(port));
     }
     #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
-    crate::kernel::ask_no_library_for_hosts();
+    crate::kernel::resolve_by_files_and_dns_only();
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place that asks the system"

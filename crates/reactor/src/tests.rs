@@ -64,7 +64,7 @@ fn the_kernel_face_hears_of_many_bytes_at_once() {
     let heard = async {
         let connected = kernel.connect(&address, &STAMPED, later(&kernel)).await;
         let socket = connected.unwrap().socket;
-        socket.hear_from(12);
+        socket.set_receive_low_water(12);
         let mut buffer = [0; 64];
         let mut early = pin!(recv(&socket, &mut buffer));
         kernel.timer().until(kernel.now_ns() + SECOND_NS / 50).await;
@@ -74,7 +74,7 @@ fn the_kernel_face_hears_of_many_bytes_at_once() {
         let both = early.await.unwrap().bytes;
         go_on.send(()).unwrap();
         kernel.timer().until(kernel.now_ns() + SECOND_NS / 50).await;
-        socket.hear_from(1);
+        socket.set_receive_low_water(1);
         let rest = recv(&socket, &mut [0; 64]).await.unwrap().bytes;
         go_on.send(()).unwrap();
         (both, rest)

@@ -37,18 +37,18 @@ fn rows(percentiles: &[f64]) -> impl Iterator<Item = Statistic> + '_ {
 
 /// Returns the meaning of the marks, with the figures without the effect.
 pub(crate) fn notes(run: &RunResult, percentiles: &[f64]) -> Vec<String> {
-    let own = told(run, percentiles, RunResult::own_delay);
-    let plan = told(run, percentiles, |run, statistic| {
+    let own = effects_text(run, percentiles, RunResult::own_delay);
+    let plan = effects_text(run, percentiles, |run, statistic| {
         run.plan_wait(statistic)
             .filter(|_| run.own_delay(statistic).is_none())
     });
-    let own = own.map(|told| {
-        format!("{OWN} A large part of it is delay added by Loadline: without this delay {told}.")
+    let own = own.map(|text| {
+        format!("{OWN} A large part of it is delay added by Loadline: without this delay {text}.")
     });
-    let plan = plan.map(|told| {
+    let plan = plan.map(|text| {
         format!(
             "{PLAN} A large part of it is the wait for one of the {} that the plan allows: \
-             without that {told}.",
+             without that {text}.",
             units::counted(run.summary.plan.load.max_users.into(), "connection"),
         )
     });
@@ -67,20 +67,20 @@ pub(crate) fn without_delay(run: &RunResult, statistic: Statistic) -> Option<Str
     })
 }
 
-fn told(
+fn effects_text(
     run: &RunResult,
     percentiles: &[f64],
     effect: impl Fn(&RunResult, Statistic) -> Option<Effect>,
 ) -> Option<String> {
     let shown = rows(percentiles).filter(|statistic| !is_missing(&run.summary, *statistic));
     let effects = shown.filter_map(|statistic| effect(run, statistic));
-    let told: Vec<String> = effects
+    let texts: Vec<String> = effects
         .map(|effect| {
             let without = units::time(effect.without_ns);
             format!("{} {without}", statistic_name(effect.statistic))
         })
         .collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    (!texts.is_empty()).then(|| texts.join(", "))
 }
 
 /// True if there are too few samples to show this figure.

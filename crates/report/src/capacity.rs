@@ -83,7 +83,7 @@ impl CapacityReport<'_> {
 
     /// True if the search was interrupted and its result does not mention it.
     fn is_cut_short(&self) -> bool {
-        let says_so = matches!(
+        let has_reason = matches!(
             self.outcome.conclusion,
             Conclusion::Inconclusive(_)
                 | Conclusion::AtLeast {
@@ -91,7 +91,7 @@ impl CapacityReport<'_> {
                     ..
                 }
         );
-        self.interrupted && !says_so
+        self.interrupted && !has_reason
     }
 
     /// Returns the trials that were too short to show a backlog. A closed loop has no backlog, and

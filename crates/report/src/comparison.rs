@@ -100,8 +100,8 @@ fn cells(cells: [&str; 5]) -> String {
 /// The figure's name, A, B, their ratio with its interval, and how B stands to A.
 pub(crate) fn figure_cells(compared: &ComparedFigure) -> [String; 6] {
     let ratio = compared.ratio;
-    let (lower, upper) = told_ends(&ratio);
-    let end = |told: Option<f64>| told.map_or_else(|| "?".to_owned(), times);
+    let (lower, upper) = known_ends(&ratio);
+    let end = |known: Option<f64>| known.map_or_else(|| "?".to_owned(), times);
     [
         name(compared.figure),
         value(compared.figure, compared.base),
@@ -164,7 +164,7 @@ pub(crate) fn times(ratio: f64) -> String {
 const FARTHEST: f64 = 100.0;
 
 /// The ends of the interval, without those that are unknown from so few runs.
-pub(crate) fn told_ends(ratio: &Ratio) -> (Option<f64>, Option<f64>) {
+pub(crate) fn known_ends(ratio: &Ratio) -> (Option<f64>, Option<f64>) {
     let (lowest, highest) = (ratio.ratio / FARTHEST, ratio.ratio * FARTHEST);
     (
         Some(ratio.lower).filter(|lower| *lower >= lowest),
@@ -183,7 +183,7 @@ pub(crate) fn conclusion(comparison: &Comparison) -> Vec<String> {
         );
     }
     let is_open = |figure: &ComparedFigure| {
-        let (lower, upper) = told_ends(&figure.ratio);
+        let (lower, upper) = known_ends(&figure.ratio);
         lower.is_none() || upper.is_none()
     };
     if comparison.figures.iter().any(is_open) {

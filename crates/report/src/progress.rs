@@ -171,8 +171,8 @@ impl Progress {
         let share = self.share().filter(|share| *share > 0.0)?;
         let left_s = self.elapsed.as_secs_f64() * (1.0 - share) / share;
         // Nobody waits for more, and the greatest times would not fit.
-        let is_told = left_s < LONGEST_LEFT_S;
-        is_told.then(|| format!("{} left", clock(left_s.round() as u64)))
+        let is_near = left_s < LONGEST_LEFT_S;
+        is_near.then(|| format!("{} left", clock(left_s.round() as u64)))
     }
 }
 

@@ -193,7 +193,7 @@ fn model(load: &Load, plan: &Plan) -> String {
         Shape::Rate { rate, arrivals } => {
             format!(
                 "open loop: {} {}, {connections}",
-                asked(*rate),
+                rate_text(*rate),
                 spread(*arrivals)
             )
         }
@@ -202,7 +202,7 @@ fn model(load: &Load, plan: &Plan) -> String {
             stages,
             arrivals,
         } => {
-            let course = course(asked(*start), stages, asked);
+            let course = course(rate_text(*start), stages, rate_text);
             format!(
                 "open loop: {course}, {} arrivals, {connections}",
                 spread(*arrivals)
@@ -265,7 +265,7 @@ pub fn level_text(level: Level) -> String {
             0 => format!("{} % of the plan", units::count((share / 10).into())),
             tenths => format!("{}.{tenths} % of the plan", share / 10),
         },
-        Level::Rate(rate) => asked(rate),
+        Level::Rate(rate) => rate_text(rate),
         Level::Users(users) => units::counted(users.into(), "user"),
         Level::Paused => "paused".to_owned(),
     }
@@ -338,8 +338,8 @@ fn step(duration: Duration, from: &str, to: &str) -> String {
     }
 }
 
-fn asked(rate: Rate) -> String {
-    units::asked_rate(rate.per_second())
+fn rate_text(rate: Rate) -> String {
+    units::planned_rate(rate.per_second())
 }
 
 fn spread(arrivals: Arrivals) -> &'static str {

@@ -102,7 +102,7 @@ mod tests {
     fn a_loss_has_a_note_for_each_instant() {
         let texts = |loss: &Loss, present| {
             let notes = of_loss(loss, present);
-            let notes = notes.map(|note| (note.at_ns, note.text.into()));
+            let notes = notes.map(|note| (note.at_ns, note.text));
             notes.collect::<Vec<(u64, String)>>()
         };
         let lost = |present: &str| (2_000_000_000, format!("Agent web-2 is lost, {present}"));

@@ -22,7 +22,7 @@ pub(crate) struct EarlyEnd {
     abort_on: Vec<Check>,
     /// The goal of `--until`, until it is reached.
     goal: Option<(Goal, Until)>,
-    patience: Duration,
+    stop_timeout: Duration,
 }
 
 impl EarlyEnd {
@@ -35,7 +35,7 @@ impl EarlyEnd {
             commands: commands.clone(),
             abort_on: plan.abort_on.clone(),
             goal: Goal::of(plan)?.zip(plan.until),
-            patience: STOP_TIMEOUT.min(plan.connection.timeout),
+            stop_timeout: STOP_TIMEOUT.min(plan.connection.timeout),
         })
     }
 
@@ -63,7 +63,7 @@ impl EarlyEnd {
 
     fn abort_if_impatient(&self) {
         let stopped = self.commands.stopped_at();
-        if stopped.is_some_and(|since| since.elapsed() >= self.patience) {
+        if stopped.is_some_and(|since| since.elapsed() >= self.stop_timeout) {
             self.commands.send(Command::Abort);
         }
     }

@@ -80,7 +80,7 @@ pub use fleet::{Fleet, WORKER_WORD, has_fleet, hire, is_elastic, runs_elsewhere,
 pub use floor::{FloorError, Serve, measure_floor, measure_floor_of_machine};
 pub use locustfile::{Locustfile, LocustfileError};
 pub use lookout::{Lookout, Sight, post};
-pub use observer::{End, Interval, Observed, Observer, Wants};
+pub use observer::{End, Interests, Interval, Observed, Observer};
 pub use request_log::{LogError, RequestLog};
 pub use run::{Conducted, MeasuredRun, Setup, conduct, measure};
 pub use saved_run::{Judge, SavedRun};

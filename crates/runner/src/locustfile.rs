@@ -15,7 +15,7 @@ mod window;
 
 pub use child::LocustfileError;
 
-use crate::observer::Wants;
+use crate::observer::Interests;
 use crate::source::Source;
 use crate::workload::Workload;
 use child::Child;
@@ -80,17 +80,17 @@ impl State {
 }
 
 impl Locustfile {
-    /// Starts the child by this command, and waits until it has loaded the locustfile. `say` is
+    /// Starts the child by this command, and waits until it has loaded the locustfile. `print` is
     /// called with each line that the child prints from then on.
     ///
     /// # Errors
     /// If it can't be started, or refuses: then with its output.
     pub fn start(
         command: Command,
-        say: impl Fn(&str) + Send + 'static,
+        print: impl Fn(&str) + Send + 'static,
     ) -> Result<Locustfile, LocustfileError> {
         Ok(Locustfile {
-            child: Rc::new(Child::start(command, say)?),
+            child: Rc::new(Child::start(command, print)?),
             state: Rc::default(),
         })
     }
@@ -103,7 +103,7 @@ impl Locustfile {
     /// Returns the plan of a trial, extended to the time that its users need: they settle before
     /// it, and it measures whole seconds. Steps are whole seconds already.
     pub(crate) fn fit(&self, plan: Plan) -> Plan {
-        let asked_s = plan.duration.unwrap_or_default().as_secs_f64();
+        let planned_s = plan.duration.unwrap_or_default().as_secs_f64();
         let cycles_s = match plan.load.shape {
             Shape::ClosedStages { .. } => 0.0,
             Shape::Closed
@@ -113,7 +113,7 @@ impl Locustfile {
             | Shape::Paced
             | Shape::Scenarios { .. } => CYCLES * self.state.shortest_cycle_s.get(),
         };
-        let seconds = asked_s.max(cycles_s).max(1.0).ceil();
+        let seconds = planned_s.max(cycles_s).max(1.0).ceil();
         Plan {
             duration: Some(Duration::from_secs_f64(seconds)),
             warmup: self.settling(plan.load.users),
@@ -137,7 +137,7 @@ impl Locustfile {
 }
 
 impl Workload for Locustfile {
-    fn start(&self, plan: Plan, _: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start(&self, plan: Plan, _: Interests) -> Result<Box<dyn Source>, StartError> {
         let steps = steps(&plan);
         let first = steps[0].users;
         let window = Window::begin(

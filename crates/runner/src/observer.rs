@@ -17,8 +17,8 @@ pub type Observed = Result<(), ObserverError>;
 /// Receives the events of a run, and of each of several. Every method has an empty default.
 pub trait Observer {
     /// Returns the events that it needs in addition to the intervals.
-    fn wants(&self) -> Wants {
-        Wants::default()
+    fn interests(&self) -> Interests {
+        Interests::default()
     }
 
     /// Prepares for a run that is about to open its connections.
@@ -55,7 +55,7 @@ pub trait Observer {
     }
 
     /// Receives exchanges of one worker that have ended, in this order. Called if
-    /// [`Wants::exchanges`].
+    /// [`Interests::exchanges`].
     ///
     /// # Errors
     /// See [`Observed`].
@@ -72,7 +72,7 @@ pub trait Observer {
     }
 
     /// Receives the same begin, intervals and end as data that may be kept and sent to another
-    /// thread, each after the call with borrowed data. Called if [`Wants::news`].
+    /// thread, each after the call with borrowed data. Called if [`Interests::news`].
     ///
     /// # Errors
     /// See [`Observed`].
@@ -91,7 +91,7 @@ pub trait Observer {
 
 /// The events that an observer needs in addition to the intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
+pub struct Interests {
     /// True for each exchange that ends.
     pub exchanges: bool,
     /// True for evidence of what went wrong: the slowest requests of each interval in the
@@ -107,7 +107,7 @@ pub struct Wants {
     pub idle_after: Option<Duration>,
 }
 
-impl Wants {
+impl Interests {
     /// Returns the events that a run has to report for this.
     pub fn detail(self) -> Detail {
         Detail {
@@ -118,8 +118,8 @@ impl Wants {
         }
     }
 
-    fn and(self, other: Wants) -> Wants {
-        Wants {
+    fn and(self, other: Interests) -> Interests {
+        Interests {
             exchanges: self.exchanges || other.exchanges,
             evidence: self.evidence || other.evidence,
             agents: self.agents || other.agents,
@@ -215,17 +215,17 @@ impl<'a> Observers<'a> {
     }
 
     /// Returns the events that at least one of them needs.
-    pub(crate) fn wants(&self) -> Wants {
-        let wants = self.all.iter().map(|observer| observer.wants());
-        wants.fold(Wants::default(), Wants::and)
+    pub(crate) fn interests(&self) -> Interests {
+        let interests = self.all.iter().map(|observer| observer.interests());
+        interests.fold(Interests::default(), Interests::and)
     }
 
-    /// Calls `tell` with each observer that has not failed.
-    pub(crate) fn tell(&mut self, tell: impl Fn(&mut dyn Observer) -> Observed) {
+    /// Calls `notify` with each observer that has not failed.
+    pub(crate) fn notify(&mut self, notify: impl Fn(&mut dyn Observer) -> Observed) {
         let ObserverErrors { failed, all } = &mut self.errors;
         let each = self.all.iter_mut().zip(failed);
         for (observer, failed) in each.filter(|(_, failed)| !**failed) {
-            if let Err(error) = tell(&mut **observer) {
+            if let Err(error) = notify(&mut **observer) {
                 *failed = true;
                 all.push(error);
             }

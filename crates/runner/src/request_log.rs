@@ -1,6 +1,6 @@
 //! The log of requests as an observer: one line for each request that ends.
 
-use crate::observer::{End, Observed, Observer, Wants};
+use crate::observer::{End, Interests, Observed, Observer};
 use crate::preflight::Reserved;
 use loadline_record::{Exchange, Header, LogWriter};
 use std::fs::File;
@@ -32,10 +32,10 @@ impl RequestLog {
 }
 
 impl Observer for RequestLog {
-    fn wants(&self) -> Wants {
-        Wants {
+    fn interests(&self) -> Interests {
+        Interests {
             exchanges: true,
-            ..Wants::default()
+            ..Interests::default()
         }
     }
 

@@ -118,8 +118,8 @@ fn attached(
         pacing: Some(loadline_reactor::PACING.to_owned()),
         ..loadline_watch::environment()
     };
-    let wants = observers.wants();
-    let source = workload.start(plan.clone(), wants)?;
+    let interests = observers.interests();
+    let source = workload.start(plan.clone(), interests)?;
     let open_files = raise_open_files().unwrap_or(u64::MAX);
     commands.attach(source.control(), Steering::new(plan, open_files));
     workload.on_error(abort_by(commands.clone()));
@@ -135,11 +135,11 @@ fn attached(
         agents: source.agents().to_vec(),
         ..Header::new(&used, environment, SystemTime::now())
     };
-    observers.tell(|observer| observer.begun(&header));
-    let newsroom = wants.news.then(|| Newsroom::new(&header));
+    observers.notify(|observer| observer.begun(&header));
+    let newsroom = interests.news.then(|| Newsroom::new(&header));
     if let Some(newsroom) = &newsroom {
         let news = newsroom.begun();
-        observers.tell(|observer| observer.news(&news));
+        observers.notify(|observer| observer.news(&news));
     }
     let at_begin = agent_notes::of_begin(&*source)
         .into_iter()
@@ -149,7 +149,7 @@ fn attached(
         workload,
         commands,
         observers,
-        patience: wants.idle_after.unwrap_or(IDLE_INTERVAL),
+        poll_timeout: interests.idle_after.unwrap_or(IDLE_INTERVAL),
         watching,
         changes: Vec::new(),
         at_begin: at_begin.collect(),
@@ -211,10 +211,10 @@ impl MeasuredRun {
             whole: whole.as_ref().unwrap_or(&result.summary),
             result: &result,
         };
-        observers.tell(|observer| observer.ended(&end));
+        observers.notify(|observer| observer.ended(&end));
         if let Some(newsroom) = self.newsroom {
             let news = newsroom.ended(RunEnd::of(&end));
-            observers.tell(|observer| observer.news(&news));
+            observers.notify(|observer| observer.news(&news));
         }
         let observed = observers.into_errors();
         let errors = self.errors.into_iter().chain(observed.all);
@@ -244,7 +244,7 @@ struct Conductor<'a> {
     workload: &'a dyn Workload,
     commands: &'a Commands,
     observers: Observers<'a>,
-    patience: Duration,
+    poll_timeout: Duration,
     watching: Option<Watching>,
     summary: Summary,
     /// The machine's counters at the begin of the measured part.
@@ -275,16 +275,17 @@ impl Conductor<'_> {
     fn conduct(mut self) -> MeasuredRun {
         loop {
             let usual = self.end_warmup();
-            let patience = match &mut self.watching {
-                Some(watching) => watching.patience(usual),
+            let poll_timeout = match &mut self.watching {
+                Some(watching) => watching.next_wait(usual),
                 None => usual,
             };
-            match self.source.next_event(patience) {
-                None => self.observers.tell(|one| one.idle(&self.summary)),
+            match self.source.next_event(poll_timeout) {
+                None => self.observers.notify(|one| one.idle(&self.summary)),
                 Some(Event::Tally(tally)) => self.tally(tally),
                 Some(Event::Interval(interval)) => self.interval(interval),
                 Some(Event::Log { worker, exchanges }) => {
-                    self.observers.tell(|one| one.exchanges(worker, &exchanges));
+                    self.observers
+                        .notify(|one| one.exchanges(worker, &exchanges));
                 }
                 Some(Event::Changed(change)) => self.change(change),
                 Some(Event::Slow(mut requests)) => self.slow.append(&mut requests),
@@ -300,15 +301,15 @@ impl Conductor<'_> {
     /// until then.
     fn end_warmup(&mut self) -> Duration {
         let Some(warm_at) = self.warm_at else {
-            return self.patience;
+            return self.poll_timeout;
         };
         let left = warm_at.saturating_duration_since(Instant::now());
         if left.is_zero() {
             self.host_before = host_counters();
             self.warm_at = None;
-            return self.patience;
+            return self.poll_timeout;
         }
-        left.min(self.patience)
+        left.min(self.poll_timeout)
     }
 
     /// Records a change of the load, to be reported with the next interval.
@@ -323,7 +324,7 @@ impl Conductor<'_> {
 
     fn tally(&mut self, tally: AnyTally) {
         self.workload.tally(&tally);
-        self.observers.tell(|observer| observer.tally(&tally));
+        self.observers.notify(|observer| observer.tally(&tally));
         if let Some(newsroom) = &mut self.newsroom {
             newsroom.tally(tally);
         }
@@ -355,7 +356,8 @@ impl Conductor<'_> {
             watched: watched.as_ref(),
             summary: &self.summary,
         };
-        self.observers.tell(|observer| observer.interval(&interval));
+        self.observers
+            .notify(|observer| observer.interval(&interval));
         let agents = self.records_of_agents(&snapshot);
         if let Some(newsroom) = &mut self.newsroom {
             let happened = Happened {
@@ -365,7 +367,7 @@ impl Conductor<'_> {
                 agents,
             };
             let news = newsroom.interval(*snapshot, watched, happened);
-            self.observers.tell(|observer| observer.news(&news));
+            self.observers.notify(|observer| observer.news(&news));
         }
     }
 

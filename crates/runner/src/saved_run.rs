@@ -75,8 +75,8 @@ impl Observer for SavedRun {
                     notes,
                     ..
                 } = interval;
-                let told = Annotations { changes, notes };
-                Ok(writer.interval_beside(snapshot, *watched, told)?)
+                let annotations = Annotations { changes, notes };
+                Ok(writer.interval_beside(snapshot, *watched, annotations)?)
             }
             None => Ok(()),
         }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 /// A run in progress.
 pub trait Source {
-    /// Returns the next event; `None` if none occurred within `patience`. Nothing follows the end.
-    fn next_event(&mut self, patience: Duration) -> Option<Event>;
+    /// Returns the next event; `None` if none occurred within `timeout`. Nothing follows the end.
+    fn next_event(&mut self, timeout: Duration) -> Option<Event>;
 
     /// Returns the control that executes commands, from any thread.
     fn control(&self) -> Box<dyn Control>;
@@ -87,8 +87,8 @@ pub trait Source {
 }
 
 impl Source for Run {
-    fn next_event(&mut self, patience: Duration) -> Option<Event> {
-        Run::next_event(self, patience)
+    fn next_event(&mut self, timeout: Duration) -> Option<Event> {
+        Run::next_event(self, timeout)
     }
 
     fn control(&self) -> Box<dyn Control> {
@@ -131,8 +131,8 @@ fn sentences(failures: &[WorkerFailure]) -> Option<String> {
 }
 
 impl Source for Processes {
-    fn next_event(&mut self, patience: Duration) -> Option<Event> {
-        self.run.next_event(patience)
+    fn next_event(&mut self, timeout: Duration) -> Option<Event> {
+        self.run.next_event(timeout)
     }
 
     fn control(&self) -> Box<dyn Control> {

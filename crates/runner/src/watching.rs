@@ -107,7 +107,7 @@ impl Watching {
 
     /// Returns the longest wait for the next event. Restarts the measurement when the warm-up is
     /// over, which is at the next call after such a wait.
-    pub fn patience(&mut self, usual: Duration) -> Duration {
+    pub fn next_wait(&mut self, usual: Duration) -> Duration {
         let Some(zero) = self.zero else {
             return usual;
         };

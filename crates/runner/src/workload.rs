@@ -2,7 +2,7 @@
 
 use crate::error::RunError;
 use crate::fleet::{fleet, is_elastic, runs_elsewhere, worker_command};
-use crate::observer::Wants;
+use crate::observer::Interests;
 use crate::script_job;
 use crate::source::Source;
 use loadline_cluster::{Machines, Processes, Users};
@@ -26,7 +26,7 @@ pub trait Workload {
     ///
     /// # Errors
     /// Those of [`Run::start`].
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError>;
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError>;
 
     /// Sets the action for the first error that ends the load while it lasts; it is called at once
     /// if there was one already.
@@ -103,7 +103,7 @@ impl Scenarios {
 }
 
 impl Workload for Scenarios {
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
         let launch = |(script, part): (&Option<ScriptWorkload>, &Plan)| match script {
             Some(script) => script.script.launch(),
             None => Launch::requests(part),
@@ -113,11 +113,11 @@ impl Workload for Scenarios {
                 .0
                 .iter()
                 .map(|one| one.as_ref().map(ScriptWorkload::named));
-            return on_processes(&plan, wants, &script_users(scripts)?);
+            return on_processes(&plan, interests, &script_users(scripts)?);
         }
         let parts = plan.parts();
         let launches: Vec<Launch> = self.0.iter().zip(&parts).map(launch).collect();
-        Ok(Box::new(Run::launch(plan, wants.detail(), &launches)?))
+        Ok(Box::new(Run::launch(plan, interests.detail(), &launches)?))
     }
 
     fn on_error(&self, act: OnError) {
@@ -156,18 +156,22 @@ impl Workload for Scenarios {
 struct Requests;
 
 impl Workload for Requests {
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
         if runs_elsewhere(&plan) {
-            return on_processes(&plan, wants, &Users::default());
+            return on_processes(&plan, interests, &Users::default());
         }
-        Ok(Box::new(Run::start(plan, wants.detail())?))
+        Ok(Box::new(Run::start(plan, interests.detail())?))
     }
 }
 
 /// Starts the load of a plan on several processes of this program, as many as the plan has: those
 /// of a fleet, or children of this one.
-fn on_processes(plan: &Plan, wants: Wants, users: &Users) -> Result<Box<dyn Source>, StartError> {
-    let (parts, detail) = (plan.processes, wants.detail());
+fn on_processes(
+    plan: &Plan,
+    interests: Interests,
+    users: &Users,
+) -> Result<Box<dyn Source>, StartError> {
+    let (parts, detail) = (plan.processes, interests.detail());
     let processes = match fleet() {
         Some(fleet) => {
             let lines = fleet.lines(parts).map_err(StartError::Remote)?;
@@ -240,12 +244,12 @@ fn script_users<'a>(
 /// Those of [`Run::start`]; if a process can't be started, or can't begin its part.
 pub fn start_counting(
     plan: Plan,
-    wants: Wants,
+    interests: Interests,
     launch: Launch,
     job: impl FnOnce() -> io::Result<Job>,
     tallies: TallyCodec,
 ) -> Result<Box<dyn Source>, StartError> {
-    start_scenarios(plan, wants, &[launch], job, tallies)
+    start_scenarios(plan, interests, &[launch], job, tallies)
 }
 
 /// Begins the load of a plan whose users count, with one launch for each of its scenarios: on
@@ -255,7 +259,7 @@ pub fn start_counting(
 /// Those of [`start_counting`].
 pub fn start_scenarios(
     plan: Plan,
-    wants: Wants,
+    interests: Interests,
     launches: &[Launch],
     job: impl FnOnce() -> io::Result<Job>,
     tallies: TallyCodec,
@@ -265,9 +269,9 @@ pub fn start_scenarios(
             job: Some(job()?),
             tallies: Some(tallies),
         };
-        return on_processes(&plan, wants, &users);
+        return on_processes(&plan, interests, &users);
     }
-    Ok(Box::new(Run::launch(plan, wants.detail(), launches)?))
+    Ok(Box::new(Run::launch(plan, interests.detail(), launches)?))
 }
 
 /// The behaviour that a script defines.
@@ -287,12 +291,12 @@ impl ScriptWorkload {
 }
 
 impl Workload for ScriptWorkload {
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
         if runs_elsewhere(&plan) {
             let users = script_users(std::iter::once(Some(self.named())))?;
-            return on_processes(&plan, wants, &users);
+            return on_processes(&plan, interests, &users);
         }
-        Ok(Box::new(self.script.start(plan, wants.detail())?))
+        Ok(Box::new(self.script.start(plan, interests.detail())?))
     }
 
     fn on_error(&self, act: OnError) {

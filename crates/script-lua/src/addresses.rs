@@ -37,8 +37,8 @@ pub(crate) fn look_up(host: &str, service: &str) -> Result<Vec<SocketAddr>, Look
 }
 
 /// Opens a TCP connection and closes it again.
-pub(crate) fn try_connect(address: &SocketAddr, patience: Duration) -> io::Result<()> {
-    TcpStream::connect_timeout(address, patience).map(drop)
+pub(crate) fn try_connect(address: &SocketAddr, timeout: Duration) -> io::Result<()> {
+    TcpStream::connect_timeout(address, timeout).map(drop)
 }
 
 fn port(service: &str) -> Option<u16> {
@@ -101,9 +101,9 @@ mod tests {
     fn an_address_answers_or_does_not() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let patience = Duration::from_secs(10);
-        assert!(try_connect(&address, patience).is_ok());
+        let timeout = Duration::from_secs(10);
+        assert!(try_connect(&address, timeout).is_ok());
         drop(listener);
-        assert!(try_connect(&address, patience).is_err());
+        assert!(try_connect(&address, timeout).is_err());
     }
 }

@@ -63,13 +63,13 @@ impl ThreadCell {
     }
 
     /// Returns a global of the thread, copied into the state that reads it.
-    fn global(&self, name: &Value, asker: &Lua) -> Result<Value, TransferError> {
+    fn global(&self, name: &Value, receiver: &Lua) -> Result<Value, TransferError> {
         self.check_place()?;
         let Some(lua) = self.lua.try_upgrade() else {
             return Ok(Value::Nil);
         };
         let value: Value = lua.globals().raw_get(transfer(name, &lua)?)?;
-        transfer(&value, asker)
+        transfer(&value, receiver)
     }
 
     fn set_global(&self, name: &Value, value: &Value) -> Result<(), TransferError> {
@@ -88,11 +88,13 @@ impl ThreadCell {
         let functions = lua.create_table()?;
         let cell = Arc::clone(self);
         let get =
-            lua.create_function(move |asker, name: Value| match cell.global(&name, asker) {
-                Ok(value) => Ok((None, value)),
-                Err(TransferError::Lua(error)) => Err(error),
-                Err(problem) => Ok((Some(problem.to_string()), Value::Nil)),
-            })?;
+            lua.create_function(
+                move |receiver, name: Value| match cell.global(&name, receiver) {
+                    Ok(value) => Ok((None, value)),
+                    Err(TransferError::Lua(error)) => Err(error),
+                    Err(problem) => Ok((Some(problem.to_string()), Value::Nil)),
+                },
+            )?;
         functions.set("get", get)?;
         let cell = Arc::clone(self);
         let set = move |_: &Lua, (name, value): (Value, Value)| match cell.set_global(&name, &value)

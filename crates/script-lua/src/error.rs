@@ -238,7 +238,7 @@ fn whole_path(file: &str, script: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> ScriptError {
+    fn error_of(text: &str) -> ScriptError {
         let error = mlua::Error::RuntimeError(text.to_owned());
         ScriptError::of_lua(
             Path::new("/a/long/path/script.lua"),
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_place_is_taken_out_of_the_message() {
-        let error = told("b.lua:12: a: 3: b\nstack traceback:\n\t[C]: in function 'error'");
+        let error = error_of("b.lua:12: a: 3: b\nstack traceback:\n\t[C]: in function 'error'");
         assert_eq!((error.file.to_str(), error.line), (Some("b.lua"), Some(12)));
         assert_eq!(error.message, "a: 3: b");
         assert_eq!(error.lua_message, "b.lua:12: a: 3: b");
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn an_error_without_a_place_is_the_scripts() {
-        let error = told("no place: at all");
+        let error = error_of("no place: at all");
         assert_eq!(error.line, None);
         let text = "/a/long/path/script.lua, in request(): no place: at all";
         assert_eq!(error.to_string(), text);
@@ -267,11 +267,11 @@ mod tests {
     #[test]
     fn a_name_that_lua_cut_is_made_whole() {
         assert_eq!(
-            told("...path/script.lua:1: x").file.to_str(),
+            error_of("...path/script.lua:1: x").file.to_str(),
             Some("/a/long/path/script.lua")
         );
         assert_eq!(
-            told("...path/other.lua:1: x").file.to_str(),
+            error_of("...path/other.lua:1: x").file.to_str(),
             Some("...path/other.lua")
         );
     }

@@ -19,24 +19,24 @@ struct FailureState {
 
 impl Failure {
     /// Keeps an error if it is the first, and calls the action.
-    pub(crate) fn tell(&self, error: ScriptError) {
-        let mut told = self.lock();
-        told.error.get_or_insert(error);
-        told.act();
+    pub(crate) fn report(&self, error: ScriptError) {
+        let mut state = self.lock();
+        state.error.get_or_insert(error);
+        state.act();
     }
 
     /// Sets the action on the first error, and calls it at once if there was one already.
     pub(crate) fn on_error(&self, act: OnError) {
-        let mut told = self.lock();
-        told.act = Some(act);
-        told.act();
+        let mut state = self.lock();
+        state.act = Some(act);
+        state.act();
     }
 
     /// Returns the error if no call has returned it yet.
     pub(crate) fn take_raised(&self) -> Option<ScriptError> {
-        let mut told = self.lock();
-        let raised = told.error.clone().filter(|_| !told.is_taken);
-        told.is_taken |= raised.is_some();
+        let mut state = self.lock();
+        let raised = state.error.clone().filter(|_| !state.is_taken);
+        state.is_taken |= raised.is_some();
         raised
     }
 
@@ -61,7 +61,7 @@ impl FailureState {
 
 impl fmt::Debug for FailureState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told = f.debug_struct("FailureState");
-        told.field("error", &self.error).finish_non_exhaustive()
+        let mut state = f.debug_struct("FailureState");
+        state.field("error", &self.error).finish_non_exhaustive()
     }
 }

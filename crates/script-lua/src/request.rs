@@ -175,14 +175,14 @@ fn head_end(text: &[u8], begin: usize) -> Option<(usize, bool)> {
             return Some((next, may_have_body));
         }
         line = next;
-        may_have_body |= text.get(line).is_some_and(may_tell_length);
+        may_have_body |= text.get(line).is_some_and(may_set_length);
     }
     None
 }
 
 /// True if a field with this first letter may be `Content-Length` or `Transfer-Encoding`: most
 /// fields of a request are neither, and a script's requests are split one by one during the run.
-fn may_tell_length(first: &u8) -> bool {
+fn may_set_length(first: &u8) -> bool {
     matches!(first, b'c' | b'C' | b't' | b'T')
 }
 
@@ -211,7 +211,7 @@ fn lines(head: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 fn body_len(head: &[u8], begin: usize, rest: &[u8]) -> Result<usize, Broken> {
     let mut length = 0;
     for (at, line) in lines(head).skip(1) {
-        if !may_tell_length(&line[0]) {
+        if !may_set_length(&line[0]) {
             continue;
         }
         if let Some(place) = value_of(line, b"content-length") {
@@ -335,10 +335,10 @@ fn target_flaw(method: &[u8], target: &[u8]) -> Option<usize> {
 }
 
 fn check_version(version: &[u8]) -> Result<(), Broken> {
-    let wanted = b"HTTP/1.";
+    let prefix = b"HTTP/1.";
     let same = version
         .iter()
-        .zip(wanted)
+        .zip(prefix)
         .take_while(|(a, b)| a == b)
         .count();
     match (same, version.get(same)) {

@@ -180,17 +180,17 @@ impl Worker {
     fn fix(&mut self) {
         if !self.context.callbacks.request {
             let mut fixed = Text::default();
-            self.ask(&mut fixed);
+            self.call_request(&mut fixed);
             self.fixed = fixed;
         }
     }
 
     /// Calls the script for the next text and stores it in `text`; false if the script raises an
     /// error or returns no text: nil, a boolean or an empty text, which lets a connection rest.
-    fn ask(&self, text: &mut Text) -> bool {
+    fn call_request(&self, text: &mut Text) -> bool {
         let state = &self.context.thread().state;
-        let wanted = match self.call(&self.request, During::Request, ()) {
-            Some(Value::String(wanted)) => Some(wanted),
+        let returned = match self.call(&self.request, During::Request, ()) {
+            Some(Value::String(returned)) => Some(returned),
             None | Some(Value::Nil | Value::Boolean(_)) => None,
             Some(number @ (Value::Integer(_) | Value::Number(_))) => {
                 state.lua.coerce_string(number).ok().flatten()
@@ -201,7 +201,7 @@ impl Worker {
                 None
             }
         };
-        wanted.is_some_and(|wanted| text.take(&wanted.as_bytes()))
+        returned.is_some_and(|returned| text.take(&returned.as_bytes()))
     }
 
     /// Calls a function of the script. An error that it raises ends the run.
@@ -219,7 +219,7 @@ impl Worker {
 
     fn fail(&self, error: ScriptError) {
         self.failed.set(true);
-        self.context.failure.tell(error);
+        self.context.failure.report(error);
     }
 
     /// True if the script raised an error, or requested its thread's stop.
@@ -328,7 +328,7 @@ impl ScriptUser {
             return false;
         }
         let has_text = match worker.context.callbacks.request {
-            true => worker.ask(&mut self.text),
+            true => worker.call_request(&mut self.text),
             // Empty if `wrk.request` returned no text.
             false => !worker.fixed.parts.is_empty(),
         };
@@ -375,8 +375,8 @@ struct Reader<'a> {
 }
 
 impl Sink for Reader<'_> {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn status(&mut self, status: u16) {
         self.answer.status = status;

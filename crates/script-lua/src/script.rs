@@ -94,7 +94,7 @@ impl Script {
 
     /// Takes an error that the script raised in another process.
     pub fn raise(&self, error: ScriptError) {
-        self.failure.tell(error);
+        self.failure.report(error);
     }
 
     /// Returns the function that returns the script's error once, if it raised one during the run:

@@ -281,9 +281,9 @@ fn add_functions(
         Ok(found.iter().map(ToString::to_string).collect::<Vec<_>>())
     };
     host.set("lookup", lua.create_function(lookup)?)?;
-    let (refusal, patience) = (Arc::clone(refusal), options.connect_timeout);
+    let (refusal, timeout) = (Arc::clone(refusal), options.connect_timeout);
     let connect = move |_: &Lua, text: String| {
-        let connected = address(&text).and_then(|address| try_connect(&address, patience));
+        let connected = address(&text).and_then(|address| try_connect(&address, timeout));
         let reason = connected.err().map(|error| error.to_string());
         let connected = reason.is_none();
         if !connected {

@@ -34,7 +34,7 @@ fn unusable(error: impl std::fmt::Display) -> PyErr {
 #[pyclass(frozen, module = "loadline._native")]
 pub(crate) struct Agents {
     hire: Hire,
-    wanted: Selector,
+    requested: Selector,
     bus: Bus,
     invitation: Invitation,
 }
@@ -50,15 +50,15 @@ impl Agents {
     #[new]
     fn new(py: Python<'_>, text: &str) -> PyResult<Self> {
         let hire = Hire::parse(text).map_err(unusable)?;
-        let wanted = match hire.agents.as_str() {
+        let requested = match hire.agents.as_str() {
             "" => Selector::default(),
             some => some.parse().map_err(PyValueError::new_err)?,
         };
         let bus = py.detach(|| Bus::connect(&hire.bus)).map_err(unusable)?;
-        let invitation = Invitation::new(&wanted, Some(TOOL));
+        let invitation = Invitation::new(&requested, Some(TOOL));
         Ok(Agents {
             hire,
-            wanted,
+            requested,
             bus,
             invitation,
         })
@@ -100,12 +100,12 @@ impl Agents {
 
 impl Agents {
     fn hosts(&self) -> Result<Vec<Host>, GatherError> {
-        let patience = self.hire.patience;
-        let count = match self.wanted.count {
+        let timeout = self.hire.timeout;
+        let count = match self.requested.count {
             Some(count) => count as usize,
-            None => loadline_bus::find(&self.bus, &self.wanted, patience)?.len(),
+            None => loadline_bus::find(&self.bus, &self.requested, timeout)?.len(),
         };
-        self.invitation.gather(&self.bus, count, patience)
+        self.invitation.gather(&self.bus, count, timeout)
     }
 }
 

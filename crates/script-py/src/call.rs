@@ -41,7 +41,7 @@ pub(crate) enum Added {
 }
 
 /// The timeout of a call.
-pub(crate) enum Patience {
+pub(crate) enum CallTimeout {
     /// The client's timeout.
     Usual,
     /// This number of seconds.
@@ -192,17 +192,17 @@ impl<'py> CallArguments<'py> {
     }
 
     /// Makes the call follow redirects unless its argument is given.
-    pub(crate) fn follow_unless_told(&mut self, py: Python<'py>) {
+    pub(crate) fn follow_by_default(&mut self, py: Python<'py>) {
         self.allow_redirects
             .get_or_insert_with(|| PyBool::new(py, true).to_owned().into_any());
     }
 
-    pub(crate) fn patience(&self) -> Patience {
+    pub(crate) fn call_timeout(&self) -> CallTimeout {
         match &self.timeout {
-            None => Patience::Usual,
+            None => CallTimeout::Usual,
             Some(seconds) => match seconds.extract::<f64>() {
-                Ok(seconds) if seconds > 0.0 => Patience::Seconds(seconds),
-                _ => Patience::Unknown,
+                Ok(seconds) if seconds > 0.0 => CallTimeout::Seconds(seconds),
+                _ => CallTimeout::Unknown,
             },
         }
     }

@@ -175,7 +175,7 @@ impl Client {
                 // The method `head` does not follow redirects by default; a `request` of this name
                 // does.
                 if known.eq_ignore_ascii_case("HEAD") {
-                    given.follow_unless_told(slf.py());
+                    given.follow_by_default(slf.py());
                 }
                 call_given(slf, known, url, given)
             }

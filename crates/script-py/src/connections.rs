@@ -251,7 +251,7 @@ impl Connections {
     /// Removes cookies from the jar: all, those of a domain, of a path in it, or of a name there.
     #[pyo3(signature = (domain=None, path=None, name=None))]
     fn clear_cookies(&self, domain: Option<&str>, path: Option<&str>, name: Option<&str>) {
-        let is = |wanted: Option<&str>, known: &str| wanted.is_none_or(|wanted| wanted == known);
+        let is = |given: Option<&str>, known: &str| given.is_none_or(|given| given == known);
         let domain = domain.map(|domain| domain.trim_start_matches('.'));
         let session = self.existing_session();
         let jar = session

@@ -105,8 +105,8 @@ impl Hop {
 }
 
 impl Sink for Hop {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn head(&mut self, bytes: &[u8]) {
         self.head.extend_from_slice(bytes);

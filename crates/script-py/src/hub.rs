@@ -86,19 +86,19 @@ impl Hub {
     /// Switches to a greenlet. An exception that ends the greenlet is reported as gevent does.
     pub(crate) fn switch_to(&self, py: Python<'_>, greenlet: &Py<PyAny>) {
         if let Err(error) = greenlet.call_method0(py, intern!(py, "switch")) {
-            self.tell(py, greenlet, error);
+            self.handle_error(py, greenlet, error);
         }
     }
 
-    fn tell(&self, py: Python<'_>, greenlet: &Py<PyAny>, error: PyErr) {
+    fn handle_error(&self, py: Python<'_>, greenlet: &Py<PyAny>, error: PyErr) {
         let what = (
             greenlet,
             error.get_type(py),
             error.value(py),
             error.traceback(py),
         );
-        let told = self.hub.call_method1(py, "handle_error", what);
-        if let Err(error) = told {
+        let handled = self.hub.call_method1(py, "handle_error", what);
+        if let Err(error) = handled {
             error.write_unraisable(py, None);
         }
     }

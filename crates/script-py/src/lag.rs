@@ -129,10 +129,10 @@ fn watch(py: Python<'_>) -> PyResult<()> {
     let end = wrap_pyfunction!(end_watch, py)?;
     py.import("atexit")?.call_method1("register", (end,))?;
     let is_over = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&is_over);
+    let shared = Arc::clone(&is_over);
     let looking = thread::Builder::new().name("hub-lag".to_owned());
     let thread = looking.spawn(move || {
-        while !told.load(Ordering::Relaxed) {
+        while !shared.load(Ordering::Relaxed) {
             look(ident);
             thread::park_timeout(BEAT);
         }
@@ -225,11 +225,11 @@ pub(crate) fn hub_lag(py: Python<'_>, forget: bool) -> PyResult<Bound<'_, PyDict
         }
         known
     };
-    let told = PyDict::new(py);
-    told.set_item("times", known.times)?;
-    told.set_item("max_ms", known.most_ns as f64 / NS_PER_MS)?;
-    told.set_item("total_ms", known.total_ns as f64 / NS_PER_MS)?;
-    told.set_item("worst", known.worst)?;
-    told.set_item("last", known.last)?;
-    Ok(told)
+    let shown = PyDict::new(py);
+    shown.set_item("times", known.times)?;
+    shown.set_item("max_ms", known.most_ns as f64 / NS_PER_MS)?;
+    shown.set_item("total_ms", known.total_ns as f64 / NS_PER_MS)?;
+    shown.set_item("worst", known.worst)?;
+    shown.set_item("last", known.last)?;
+    Ok(shown)
 }

@@ -162,7 +162,7 @@ fn count_success(
         return Ok(());
     }
     count_request(response.py(), made, counted_as)?;
-    tell(response, None)
+    call_hook(response, None)
 }
 
 fn count_failure(
@@ -179,8 +179,8 @@ fn count_failure(
     reject(py, made)?;
     let stats = counted_as.stats.get();
     stats.count_failure(Sender::Engine, &counted_as.row);
-    stats.tell_failure(py, &counted_as.row, failure)?;
-    tell(response, Some(failure))
+    stats.report_failure(py, &counted_as.row, failure)?;
+    call_hook(response, Some(failure))
 }
 
 /// Counts the response as rejected in Loadline's own record, if there is one: its request has
@@ -208,7 +208,7 @@ fn count_request(py: Python<'_>, made: &Made, counted_as: &CountedAs) -> PyResul
 }
 
 /// Calls the listener to requests.
-fn tell(response: &Bound<'_, Response>, failure: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+fn call_hook(response: &Bound<'_, Response>, failure: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     if !HAS_HOOK.load(Ordering::Relaxed) {
         return Ok(());
     }

@@ -38,14 +38,14 @@ impl Recorder {
     pub(crate) fn start<Take: FnOnce() -> Written>(
         begin: impl FnOnce() -> (Inlet, Handle, Take) + Send + 'static,
     ) -> PyResult<Recorder> {
-        let (tell, ended) = channel();
+        let (sender, ended) = channel();
         let (hand_out, begun) = channel();
         let recording = thread::Builder::new().name("recording".to_owned());
         recording.spawn(move || {
             let (inlet, handle, take) = begin();
             // The receivers may be gone.
             let _ = hand_out.send((inlet, handle));
-            let _ = tell.send(take());
+            let _ = sender.send(take());
         })?;
         let gone = |_| PyRuntimeError::new_err("the recording did not begin");
         let (inlet, handle) = begun.recv().map_err(gone)?;
@@ -109,7 +109,7 @@ impl RunOutput {
         inputs: Vec<(String, UnixStream)>,
         begin_ns: u64,
     ) -> PyResult<Receiver<Written>> {
-        let (tell, written) = channel();
+        let (sender, written) = channel();
         let recording = thread::Builder::new().name("recording".to_owned());
         recording.spawn(move || {
             let tallies = TallyCodec::of::<EntriesTally>();
@@ -118,7 +118,7 @@ impl RunOutput {
             // The next run on the same lines begins after the last report of this one.
             drop(parts);
             // The receiver may be gone.
-            let _ = tell.send(result);
+            let _ = sender.send(result);
         })?;
         Ok(written)
     }

@@ -1,6 +1,6 @@
 //! The execution of a client's call: its request, and its response from the outcome.
 
-use crate::call::{Added, CallArguments, METHODS, Patience};
+use crate::call::{Added, CallArguments, CallTimeout, METHODS};
 use crate::client::Client;
 use crate::engine::{Engine, Session, engine};
 use crate::fetch::Order;
@@ -137,10 +137,10 @@ fn plain<'py>(
     let Some(template) = with_added(&engine, &current.style, &known, given)? else {
         return Ok(None);
     };
-    let timeout = match given.patience() {
-        Patience::Usual => current.timeout,
-        Patience::Seconds(seconds) => Some(seconds),
-        Patience::Unknown => return Ok(None),
+    let timeout = match given.call_timeout() {
+        CallTimeout::Usual => current.timeout,
+        CallTimeout::Seconds(seconds) => Some(seconds),
+        CallTimeout::Unknown => return Ok(None),
     };
     let follows = given.follows()?;
     let follows = follows.unwrap_or_else(|| current.style.flavour.follows(method));
@@ -308,7 +308,7 @@ fn respond<'py>(
     let (py, started_ns) = (slf.py(), begun.started_ns);
     if begun.engine.is_recorded() {
         let arrived = arrival.as_ref().ok();
-        tell_of_wait(&begun.session, started_ns, arrived, begun.series);
+        report_wait(&begun.session, started_ns, arrived, begun.series);
     }
     let (sending, series) = (begun.sending, begun.series);
     let (fetched, cause) = match arrival {
@@ -349,7 +349,7 @@ fn respond<'py>(
 
 /// Reports the time that a user waited to its requester, which computes the starts: until the
 /// response, or until the user gave up.
-fn tell_of_wait(session: &Session, begun_ns: u64, arrival: Option<&Arrival>, series: SeriesId) {
+fn report_wait(session: &Session, begun_ns: u64, arrival: Option<&Arrival>, series: SeriesId) {
     let resumed_ns = monotonic_ns();
     let ended_ns = match arrival {
         Some(Arrival::Fetched(fetched)) => begun_ns.saturating_add(fetched.response_ns),

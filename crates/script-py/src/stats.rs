@@ -147,7 +147,7 @@ impl Stats {
     }
 
     /// Calls the listener to failures for one that was counted.
-    pub(crate) fn tell_failure(
+    pub(crate) fn report_failure(
         &self,
         py: Python<'_>,
         row: &Row,
@@ -157,8 +157,8 @@ impl Stats {
         let Some(listener) = listener else {
             return Ok(());
         };
-        let told = (row.method.as_str(), row.name.as_str(), failure);
-        listener.call1(py, told).map(drop)
+        let arguments = (row.method.as_str(), row.name.as_str(), failure);
+        listener.call1(py, arguments).map(drop)
     }
 }
 

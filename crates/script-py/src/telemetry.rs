@@ -2,8 +2,8 @@
 //! of its own, which never attaches to Python.
 
 use loadline_exporters::{
-    Batch, Histogram, Labels, Measured, RunningExporters, Say, SeriesKey, Unit, Value, locust,
-    now_ns,
+    Batch, Histogram, Labels, Measured, PrintLine, RunningExporters, SeriesKey, Unit, Value,
+    locust, now_ns,
 };
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -67,8 +67,8 @@ impl Durations {
 pub(crate) struct Telemetry {
     running: Mutex<RunningExporters>,
     /// What is to be logged.
-    said: Arc<Mutex<Vec<String>>>,
-    say: Say,
+    lines: Arc<Mutex<Vec<String>>>,
+    print: PrintLine,
 }
 
 #[pymethods]
@@ -82,15 +82,15 @@ impl Telemetry {
         });
         let exporter = locust(&variables.collect(), &about);
         let exporter = exporter.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let said = Arc::<Mutex<Vec<String>>>::default();
-        let saying = Arc::clone(&said);
-        let say: Say = Arc::new(move |text| locked(&saying).push(text.to_owned()));
-        let running = RunningExporters::start(vec![exporter], &say);
+        let lines = Arc::<Mutex<Vec<String>>>::default();
+        let shared = Arc::clone(&lines);
+        let print: PrintLine = Arc::new(move |text| locked(&shared).push(text.to_owned()));
+        let running = RunningExporters::start(vec![exporter], &print);
         let running = running.map_err(|error| PyOSError::new_err(error.to_string()))?;
         Ok(Telemetry {
             running: Mutex::new(running),
-            said,
-            say,
+            lines,
+            print,
         })
     }
 
@@ -100,14 +100,14 @@ impl Telemetry {
         let times = mem::take(&mut *locked(&durations.0));
         let batch = Arc::new(batch(times, users));
         locked(&self.running).put(|_| Arc::clone(&batch));
-        mem::take(&mut *locked(&self.said))
+        mem::take(&mut *locked(&self.lines))
     }
 
     /// Waits until all is delivered, for at most some seconds. Returns what is to be logged.
     fn end(&self, py: Python<'_>) -> Vec<String> {
         let running = mem::take(&mut *locked(&self.running));
-        py.detach(|| running.end(&self.say));
-        mem::take(&mut *locked(&self.said))
+        py.detach(|| running.end(&self.print));
+        mem::take(&mut *locked(&self.lines))
     }
 }
 

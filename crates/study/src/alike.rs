@@ -34,8 +34,8 @@ struct Response {
 }
 
 impl Sink for Response {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn status(&mut self, status: u16) {
         self.status = status;

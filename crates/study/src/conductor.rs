@@ -28,7 +28,7 @@ pub trait Screen {
     fn progress(&mut self, progress: &Progress);
 
     /// Prints a line that stays.
-    fn say(&mut self, line: &str);
+    fn print_line(&mut self, line: &str);
 }
 
 /// The end of a study.
@@ -208,7 +208,7 @@ impl<'a> Conductor<'a> {
         let built = self.study.backends.iter().cloned().chain(targets);
         let mut left_out = BTreeMap::new();
         for built in built.chain(tools).filter(|built| built.prepare.is_some()) {
-            screen.say(&format!("{} is being prepared.", built.name));
+            screen.print_line(&format!("{} is being prepared.", built.name));
             let folder = self.folder.work(&format!("prepare-{}", built.name));
             match Serving::prepare(self.study, &built, &folder, events)? {
                 Prepared::Ready => {}
@@ -221,7 +221,7 @@ impl<'a> Conductor<'a> {
         self.left_out = left_out;
         self.left_out()
             .iter()
-            .for_each(|sentence| screen.say(sentence));
+            .for_each(|sentence| screen.print_line(sentence));
         match self.pending(redo)?.0.is_empty() {
             true => Err(Stop::Failed(Error::NoTarget)),
             false => Ok(()),
@@ -360,8 +360,8 @@ impl<'a> Conductor<'a> {
         if !path.exists() {
             return Ok(false);
         }
-        let wanted = Identity::new(self.study, &run.settings);
-        Ok(SavedRun::read(&path)?.header.identity == Some(wanted))
+        let expected = Identity::new(self.study, &run.settings);
+        Ok(SavedRun::read(&path)?.header.identity == Some(expected))
     }
 }
 
@@ -404,15 +404,15 @@ impl From<SavedError> for Stop {
 impl Agenda<'_> {
     /// Returns the progress of the study, this long after the start of the first pending run.
     fn progress(&self, elapsed: Duration) -> Progress {
-        let told = self.pending.iter().map(|run| run.lasts);
+        let durations = self.pending.iter().map(|run| run.lasts);
         let name = |run: &&Run| run.name.clone();
         Progress {
             number: self.total - self.pending.len() + 1,
             total: self.total,
             name: self.pending.first().map(name).unwrap_or_default(),
             elapsed,
-            expected: told.clone().next().flatten(),
-            left: self.forecast.left(elapsed, told),
+            expected: durations.clone().next().flatten(),
+            left: self.forecast.left(elapsed, durations),
         }
     }
 }

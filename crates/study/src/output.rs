@@ -40,7 +40,7 @@ const WRONG: [&str; 4] = ["error", "exception", "fatal", "panicked"];
 
 /// Returns the most informative line for a message: the last one with a word for an error, or the
 /// last line.
-pub(crate) fn telling_line(text: &str) -> Option<&str> {
+pub(crate) fn informative_line(text: &str) -> Option<&str> {
     let lines = || text.lines().rev().map(str::trim);
     let is_wrong = |line: &&str| {
         let line = line.to_lowercase();
@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn the_last_line_is_one_that_says_something() {
-        assert_eq!(telling_line("a\nb \n\n"), Some("b"));
-        assert_eq!(telling_line(" \n"), None);
+        assert_eq!(informative_line("a\nb \n\n"), Some("b"));
+        assert_eq!(informative_line(" \n"), None);
     }
 
     #[test]
@@ -78,6 +78,6 @@ mod tests {
                    \n[2026-11-25 20:00:01,000] host/INFO/locust.main: Shutting down \
                    (exit code 0)\n";
         let told = "locust.exception.RPCError: Socket bind failure: Address already in use";
-        assert_eq!(telling_line(log), Some(told));
+        assert_eq!(informative_line(log), Some(told));
     }
 }

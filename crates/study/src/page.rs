@@ -133,7 +133,7 @@ fn joined(seconds: &[Second], moments: &[Moment]) -> Option<Timeline> {
         measure,
         values: seconds.iter().map(of).collect(),
     };
-    let told = |measure, of: fn(&Moment) -> Option<f64>| Track {
+    let reported = |measure, of: fn(&Moment) -> Option<f64>| Track {
         measure,
         values: time_s
             .iter()
@@ -141,8 +141,8 @@ fn joined(seconds: &[Second], moments: &[Moment]) -> Option<Timeline> {
             .collect(),
     };
     let tracks = [
-        told(Measure::Rate, |moment| Some(moment.rps)),
-        told(Measure::ResponseP99, |moment| moment.p99_us),
+        reported(Measure::Rate, |moment| Some(moment.rps)),
+        reported(Measure::ResponseP99, |moment| moment.p99_us),
         watched(Measure::Cpu, |second| second.tool.cpu_percent),
         watched(Measure::Memory, |second| {
             second.tool.memory_kb.map(|kb| kb * KB)

@@ -64,13 +64,13 @@ pub enum Problem {
         advice: &'static str,
     },
     #[error(
-        "the target {name} does not respond at {url} within {patience}; see that it starts, or \
+        "the target {name} does not respond at {url} within {timeout}; see that it starts, or \
          give it more patience."
     )]
     NoAnswer {
         name: String,
         url: String,
-        patience: String,
+        timeout: String,
     },
     #[error("it takes true or false.")]
     NoFlag,

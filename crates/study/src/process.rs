@@ -90,7 +90,7 @@ impl Process {
     }
 
     /// Sends a signal to the process and all others in its group.
-    pub(crate) fn ask(&self, signal: Signal) {
+    pub(crate) fn send_signal(&self, signal: Signal) {
         if self.reaped.is_none() {
             // A group that has ended needs no signal.
             let _ = kill_process_group(self.group, signal);
@@ -103,13 +103,13 @@ impl Process {
         if let Some(status) = self.reaped {
             return Ok(status);
         }
-        self.ask(Signal::TERM);
+        self.send_signal(Signal::TERM);
         let until = Instant::now() + TERM_TIMEOUT;
         while !self.has_ended() && Instant::now() < until {
             std::thread::sleep(POLL_INTERVAL);
         }
         // Until the process is reaped, no other process or group can have its number.
-        self.ask(Signal::KILL);
+        self.send_signal(Signal::KILL);
         let status = self.child.wait()?;
         self.reaped = Some(status);
         Ok(status)

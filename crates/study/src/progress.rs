@@ -89,17 +89,17 @@ impl Forecast {
     }
 
     /// Records the time from the start of a run to the next one, without the pause.
-    pub(crate) fn learn(&mut self, told: Option<Duration>, took: Duration) {
-        match told {
-            Some(told) => self.overhead.add(took.saturating_sub(told)),
+    pub(crate) fn learn(&mut self, planned: Option<Duration>, took: Duration) {
+        match planned {
+            Some(planned) => self.overhead.add(took.saturating_sub(planned)),
             None => self.unbounded.add(took),
         }
     }
 
     /// Returns the expected time of a run.
-    pub(crate) fn run(&self, told: Option<Duration>) -> Option<Duration> {
-        match told {
-            Some(told) => Some(told + self.overhead.value().unwrap_or_default()),
+    pub(crate) fn run(&self, planned: Option<Duration>) -> Option<Duration> {
+        match planned {
+            Some(planned) => Some(planned + self.overhead.value().unwrap_or_default()),
             None => self.unbounded.value(),
         }
     }
@@ -112,7 +112,9 @@ impl Forecast {
     ) -> Option<Duration> {
         let mut runs = runs.into_iter();
         let rest = self.run(runs.next()?)?.saturating_sub(elapsed);
-        runs.try_fold(rest, |sum, told| Some(sum + self.pause + self.run(told)?))
+        runs.try_fold(rest, |sum, planned| {
+            Some(sum + self.pause + self.run(planned)?)
+        })
     }
 }
 
@@ -158,17 +160,20 @@ mod tests {
     #[test]
     fn what_is_left_is_the_rest_of_this_run_and_all_others_with_their_pauses() {
         let mut forecast = Forecast::new(2 * SECOND);
-        let told = |length_s: u32| Some(length_s * SECOND);
+        let planned = |length_s: u32| Some(length_s * SECOND);
         assert_eq!(
-            forecast.left(SECOND, [told(10), told(5)]),
+            forecast.left(SECOND, [planned(10), planned(5)]),
             Some(16 * SECOND)
         );
-        forecast.learn(told(10), 11 * SECOND);
+        forecast.learn(planned(10), 11 * SECOND);
         assert_eq!(
-            forecast.left(SECOND, [told(10), told(5)]),
+            forecast.left(SECOND, [planned(10), planned(5)]),
             Some(18 * SECOND)
         );
-        assert_eq!(forecast.left(99 * SECOND, [told(10)]), Some(Duration::ZERO));
+        assert_eq!(
+            forecast.left(99 * SECOND, [planned(10)]),
+            Some(Duration::ZERO)
+        );
     }
 
     #[test]

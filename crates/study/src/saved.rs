@@ -138,11 +138,11 @@ impl SavedRun {
         SavedRun::read_with(path, |_| ())
     }
 
-    /// Reads a file, and passes each of its seconds to `tell`.
+    /// Reads a file, and passes each of its seconds to `each`.
     ///
     /// # Errors
     /// As [`SavedRun::read`].
-    pub fn read_with(path: &Path, mut tell: impl FnMut(Second)) -> Result<SavedRun, SavedError> {
+    pub fn read_with(path: &Path, mut each: impl FnMut(Second)) -> Result<SavedRun, SavedError> {
         let io = |source| SavedError::Io {
             path: path.to_owned(),
             source,
@@ -159,7 +159,7 @@ impl SavedRun {
                     return Err(content("another version wrote it"));
                 }
                 Line::Run(run) => header = Some(*run),
-                Line::Second(second) => tell(second),
+                Line::Second(second) => each(second),
                 Line::End(end) => outcome = Some(*end),
             }
         }

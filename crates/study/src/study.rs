@@ -130,7 +130,7 @@ pub struct Target {
     /// The command between two runs.
     pub reset: Option<Command>,
     /// The time that the target may take to serve, and that each of its commands may take.
-    pub patience: Duration,
+    pub start_timeout: Duration,
     /// Its cores, if they are not those of all targets.
     pub cores: Option<Cores>,
     /// Files that are written into its folder before it starts: name and text.
@@ -220,7 +220,7 @@ impl Target {
             check: None,
             stop: None,
             reset: None,
-            patience: Duration::ZERO,
+            start_timeout: Duration::ZERO,
             cores: None,
             files: Vec::new(),
         }

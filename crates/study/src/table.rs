@@ -132,7 +132,7 @@ pub fn table(runs: &[SavedRun]) -> String {
     let notes: Vec<(String, String)> = noted
         .map(|(run, note)| (run.header.name.clone(), note))
         .collect();
-    text.push_str(&told(&notes));
+    text.push_str(&notes_text(&notes));
     text
 }
 
@@ -152,7 +152,7 @@ fn width(columns: &[Vec<String>]) -> usize {
 
 /// Returns the notes on runs, in lines of at most the terminal's width; a note on several runs is
 /// printed once.
-fn told(notes: &[(String, String)]) -> String {
+fn notes_text(notes: &[(String, String)]) -> String {
     let mut groups: Vec<(Vec<&str>, &str)> = Vec::new();
     for (name, note) in notes {
         match groups.iter_mut().find(|(_, known)| known == note) {

@@ -2,7 +2,7 @@
 
 use crate::command::{BackendLocation, Blanks, Words};
 use crate::events::{Event, Events};
-use crate::output::{excerpt, telling_line};
+use crate::output::{excerpt, informative_line};
 use crate::problem::{FileError, Problem};
 use crate::process::{Launch, Process, ending};
 use crate::saved::Warmed;
@@ -276,10 +276,12 @@ impl<'a> Serving<'a> {
 
     /// Waits until the target serves.
     fn wait(&self, events: &Events) -> Result<(), NoTarget> {
-        let until = Instant::now() + self.target.patience;
+        let until = Instant::now() + self.target.start_timeout;
         loop {
             if self.is_gone() {
-                return Err(self.refuse(Problem::TargetEnded(self.said())).into());
+                return Err(self
+                    .refuse(Problem::TargetEnded(self.last_output_line()))
+                    .into());
             }
             if self.serves(events)? {
                 return Ok(());
@@ -307,7 +309,7 @@ impl<'a> Serving<'a> {
         Problem::NoAnswer {
             name: self.target.name.clone(),
             url: self.url.clone(),
-            patience: loadline_plan::DurationText(self.target.patience).to_string(),
+            timeout: loadline_plan::DurationText(self.target.start_timeout).to_string(),
         }
     }
 
@@ -320,7 +322,7 @@ impl<'a> Serving<'a> {
     /// Runs a command to its end. The inner error is a phrase.
     fn run(&self, command: &Command, events: &Events) -> Result<Result<(), String>, NoTarget> {
         let process = self.launch(command, events)?;
-        let ended = self.see_through(process, self.target.patience, events)?;
+        let ended = self.see_through(process, self.target.start_timeout, events)?;
         Ok(ended.map_err(|failure| self.phrase(failure)))
     }
 
@@ -328,10 +330,10 @@ impl<'a> Serving<'a> {
     fn see_through(
         &self,
         mut process: Process,
-        patience: Duration,
+        start_timeout: Duration,
         events: &Events,
     ) -> Result<Result<(), Failure>, NoTarget> {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + start_timeout;
         while !process.has_ended() {
             match events.wait(until) {
                 Event::Interrupted => return Err(NoTarget::Interrupted),
@@ -350,7 +352,7 @@ impl<'a> Serving<'a> {
     fn phrase(&self, failure: Failure) -> String {
         match failure {
             Failure::TookTooLong => "it took too long".to_owned(),
-            Failure::Ended(status) => format!("{}{}", ending(status), self.said()),
+            Failure::Ended(status) => format!("{}{}", ending(status), self.last_output_line()),
             Failure::Unknown(error) => error.to_string(),
         }
     }
@@ -359,14 +361,14 @@ impl<'a> Serving<'a> {
     fn last_line(&self) -> String {
         let output = excerpt(&self.log(), MOST_OUTPUT);
         let lines = output.lines().rev().map(str::trim);
-        let mut said = lines.filter(|line| !line.is_empty());
-        said.next().unwrap_or("it does not say why").to_owned()
+        let mut printed = lines.filter(|line| !line.is_empty());
+        printed.next().unwrap_or("it does not say why").to_owned()
     }
 
     /// Returns the last line that its last command printed, after a colon.
-    fn said(&self) -> String {
+    fn last_output_line(&self) -> String {
         let output = excerpt(&self.log(), MOST_OUTPUT);
-        telling_line(&output)
+        informative_line(&output)
             .map(|line| format!(": {line}"))
             .unwrap_or_default()
     }

@@ -47,7 +47,7 @@ pub fn draw(state: &State, now: Instant, frame: &mut Frame<'_>) {
 
 fn panels(state: &State, now: Instant, area: Rect, frame: &mut Frame<'_>) {
     let messages = match state.messages.len() as u16 {
-        said if area.height >= TALL => said.clamp(1, MOST_MESSAGES),
+        messages if area.height >= TALL => messages.clamp(1, MOST_MESSAGES),
         _ => 1,
     };
     let [top, body, bottom] = Layout::vertical([

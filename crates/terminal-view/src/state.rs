@@ -108,7 +108,7 @@ impl State {
     }
 
     /// Adds a message of one line. The latest messages are shown.
-    pub fn say(&mut self, line: &str) {
+    pub fn add_message(&mut self, line: &str) {
         if self.messages.len() == MOST_MESSAGES {
             self.messages.pop_front();
         }

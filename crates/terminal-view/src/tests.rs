@@ -58,7 +58,7 @@ fn a_larger_screen_has_more_of_each() {
         "The load is 105 % of the plan.",
         "The load is 110 % of the plan.",
     ] {
-        shown.state.say(said);
+        shown.state.add_message(said);
     }
     shown.summary.changes.push(changed(1_100));
     shown.second(&named_second(12, 4));
@@ -115,7 +115,7 @@ fn the_help_stands_over_the_view() {
 #[test]
 fn a_screen_of_any_size_does_no_harm() {
     let mut shown = run(&plan(), 12, |index| named_second(index, 3));
-    shown.state.say("The load is paused.");
+    shown.state.add_message("The load is paused.");
     for help in [false, true] {
         shown.state.shows_help = help;
         for width in [0, 1, 2, 7, 20, 79, 80, 81, 300] {
@@ -180,7 +180,7 @@ fn a_picture_is_the_same_until_something_happens_or_a_second_passes() {
         before,
         shown.state.picture(now + Duration::from_millis(1_100))
     );
-    shown.state.say("something");
+    shown.state.add_message("something");
     assert_ne!(before, shown.state.picture(now));
 }
 
@@ -212,7 +212,7 @@ fn keys_of_the_time_scale_change_what_the_plots_show() {
 #[test]
 fn the_next_run_of_several_begins_with_nothing_but_the_messages() {
     let mut shown = run(&plan(), 12, busy_second);
-    shown.state.say("run 1 of 3: done");
+    shown.state.add_message("run 1 of 3: done");
     let header = loadline_record::Header::new(
         &plan(),
         loadline_record::Environment::default(),

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::echo;
 use crate::h2_fault::H2Fault;
 use crate::h2_frames::PREFACE;
-use crate::head::{GAP_HEADER, asked_fields, content_type};
+use crate::head::{GAP_HEADER, content_type, option_fields};
 use crate::line::Line;
 use crate::raw_response::{self, Onward};
 use crate::reply::{Reply, refusal};
@@ -55,7 +55,7 @@ struct Connection {
     /// The fault for which a connection of HTTP/2 is taken back for good.
     broken: Mutex<Option<http2::Broken>>,
     /// Notified when a connection of HTTP/2 is to break or to end.
-    told: Notify,
+    ends: Notify,
 }
 
 /// A reason why the service returns no response to the library.
@@ -99,7 +99,7 @@ impl Connection {
             requests: AtomicU64::new(0),
             raw: Mutex::default(),
             broken: Mutex::default(),
-            told: Notify::new(),
+            ends: Notify::new(),
         }
     }
 
@@ -151,7 +151,7 @@ impl Connection {
         }
         let (is_kept, is_shown) = (
             self.context.state.keeps(arrival),
-            !self.context.state.ignore_options && request_options::wants_echo(&request),
+            !self.context.state.ignore_options && request_options::is_echo(&request),
         );
         let copy = (is_kept || is_shown).then(|| echo::head(&self.line, &request));
         let copy = self.receive_body(body, copy).await?;
@@ -264,7 +264,7 @@ impl Connection {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, content_type(&reply.answer));
         headers.insert(GAP_HEADER, HeaderValue::from(reply.gap_ns));
-        headers.extend(asked_fields(&reply.answer));
+        headers.extend(option_fields(&reply.answer));
         let is_old = reply.answer.version == answer::Version::Http10;
         if reply.closes {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));

@@ -25,7 +25,7 @@ pub(crate) const TRAILER: &str = "X-Trailer: end\r\n";
 const HUGE_HEAD_BYTES: usize = 1_000_000;
 
 /// Returns the fields of a response that its options add.
-pub(crate) fn asked_fields(answer: &Answer) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+pub(crate) fn option_fields(answer: &Answer) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let encoding = answer.encoding.map(|encoding| encoding.name());
     let fields = [
         (LOCATION, answer.location.clone()),
@@ -80,7 +80,7 @@ pub(crate) fn write(reply: &Reply, framing: Framing) -> Vec<u8> {
         &mut head,
         format_args!("{GAP_HEADER}: {}\r\n", reply.gap_ns),
     );
-    for (name, value) in asked_fields(answer) {
+    for (name, value) in option_fields(answer) {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         push(&mut head, format_args!("{name}: {value}\r\n"));
     }

@@ -126,10 +126,10 @@ impl Line {
 
     /// Waits until the library has handed over all that it wrote before.
     pub(crate) async fn flushed(&self) {
-        let mut has_asked = false;
+        let mut is_registered = false;
         poll_fn(|cx| {
             let mut ends = self.ends();
-            if mem::replace(&mut has_asked, true) && ends.flush_awaited.is_none() {
+            if mem::replace(&mut is_registered, true) && ends.flush_awaited.is_none() {
                 return Poll::Ready(());
             }
             ends.flush_awaited = Some(cx.waker().clone());

@@ -73,13 +73,13 @@ fn closes(answer: &Answer, nth: u64) -> bool {
 /// True if the client intends to continue (RFC 9112, section 9.3).
 fn client_stays(request: &request::Parts) -> bool {
     if request.version == hyper::Version::HTTP_10 {
-        says(&request.headers, "keep-alive")
+        has_option(&request.headers, "keep-alive")
     } else {
-        !says(&request.headers, "close")
+        !has_option(&request.headers, "close")
     }
 }
 
-fn says(headers: &HeaderMap, option: &str) -> bool {
+fn has_option(headers: &HeaderMap, option: &str) -> bool {
     let values = headers
         .get_all(CONNECTION)
         .iter()

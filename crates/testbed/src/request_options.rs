@@ -14,7 +14,7 @@ const HEADER_PREFIX: &str = "x-loadline-";
 const ECHO_PATH: &str = "/echo";
 
 /// True if the request is for an echo.
-pub(crate) fn wants_echo(request: &Parts) -> bool {
+pub(crate) fn is_echo(request: &Parts) -> bool {
     request.uri.path() == ECHO_PATH
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn apply<'a>(
 ) -> Result<Cow<'a, Answer>, OptionError> {
     let mut answer = Cow::Borrowed(defaults);
     if let Some(query) = request.uri.query() {
-        set_by_query(&mut answer, query, wants_echo(request))?;
+        set_by_query(&mut answer, query, is_echo(request))?;
     }
     set_by_headers(&mut answer, &request.headers)?;
     Ok(answer)
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use hyper::{Request, StatusCode};
 
-    fn asked(target: &str, headers: &[(&str, &str)]) -> Result<Answer, OptionError> {
+    fn options_of(target: &str, headers: &[(&str, &str)]) -> Result<Answer, OptionError> {
         let mut request = Request::builder().uri(target);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_request_without_options_gets_the_defaults() {
-        let answer = asked("/any/path", &[("host", "here")]).expect("an answer");
+        let answer = options_of("/any/path", &[("host", "here")]).expect("an answer");
         assert_eq!(
             answer,
             Answer {
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_query_sets_options_and_the_headers_override_them() {
         let answer =
-            asked("/?size=1&status=5%303&", &[("X-Loadline-Size", "2")]).expect("an answer");
+            options_of("/?size=1&status=5%303&", &[("X-Loadline-Size", "2")]).expect("an answer");
         assert_eq!(answer.size, 2);
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
     }
@@ -111,12 +111,12 @@ mod tests {
     #[test]
     fn unknown_options_are_refused_except_on_echo() {
         let unknown = Err(OptionError::Unknown("id".to_owned()));
-        assert_eq!(asked("/?id=1", &[]), unknown);
-        assert_eq!(asked("/echo", &[("X-Loadline-Id", "1")]), unknown);
+        assert_eq!(options_of("/?id=1", &[]), unknown);
+        assert_eq!(options_of("/echo", &[("X-Loadline-Id", "1")]), unknown);
         assert_eq!(
-            asked("/echo?id=1&size=3", &[]).map(|answer| answer.size),
+            options_of("/echo?id=1&size=3", &[]).map(|answer| answer.size),
             Ok(3)
         );
-        assert!(asked("/echo?size=big", &[]).is_err());
+        assert!(options_of("/echo?size=big", &[]).is_err());
     }
 }

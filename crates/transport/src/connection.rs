@@ -155,9 +155,9 @@ impl<S: Socket> Connection<S> {
 
     /// Wakes the reader only when at least this many bytes (at least 1) have arrived, from now on.
     /// Has no effect with TLS, whose byte counts are not known before reading.
-    pub fn hear_from(&self, bytes: u32) {
+    pub fn set_receive_low_water(&self, bytes: u32) {
         if self.session.is_none() {
-            self.socket.hear_from(bytes);
+            self.socket.set_receive_low_water(bytes);
         }
     }
 

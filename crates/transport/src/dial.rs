@@ -19,7 +19,7 @@ use std::sync::Arc;
 use url::Url;
 
 /// The time before another attempt to connect to a Unix socket whose queue is full.
-const ASK_AGAIN_NS: u64 = 1_000_000;
+const CONNECT_RETRY_NS: u64 = 1_000_000;
 
 /// The shortest time for which a server that requested a certificate may still refuse it.
 const HEED_NS: u64 = 100_000_000;
@@ -143,7 +143,7 @@ pub struct Dialler<H: Host> {
     /// Like `config`, but accepting any certificate; created when first needed.
     trusting: OnceCell<Option<Arc<ClientConfig>>>,
     /// The server name that is sent in TLS, if it differs from the host's.
-    told_name: Option<String>,
+    configured_name: Option<String>,
     /// The worker's buffers.
     pub scratch: Rc<RefCell<Scratch>>,
 }
@@ -171,7 +171,7 @@ impl<H: Host> Dialler<H> {
                 .filter(|_| settings.negotiates_http)
                 .map(|tls| tls.clone().offering(HttpVersion::Auto).for_worker()),
             trusting: OnceCell::new(),
-            told_name: told_name(&settings.tls.server_name),
+            configured_name: configured_name(&settings.tls.server_name),
             scratch: Rc::default(),
         }
     }
@@ -273,23 +273,23 @@ impl<H: Host> Dialler<H> {
         let wish = DialOptions::from(self.local_address(address, round));
         let dialled = self.dial_address(endpoint, address, wish, u64::MAX).await;
         let (mut connection, dial) = dialled?;
-        let heard = self.heed(&mut connection, &dial).await;
-        heard.map_err(|error| failed(DialPhase::Tls, address, error))?;
+        let accepted = self.heed(&mut connection, &dial).await;
+        accepted.map_err(|error| failed(DialPhase::Tls, address, error))?;
         Ok((connection, dial))
     }
 
     /// Waits for a server's verdict on the client's certificate. Servers are slow to accept one,
     /// and some report nothing, so the wait is short.
     async fn heed(&self, connection: &mut Connection<H::Socket>, dial: &Dial) -> io::Result<()> {
-        let asked = self.tls.as_ref().is_some_and(TlsSetup::asked);
-        let Some(tls_ns) = dial.tls_ns.filter(|_| asked) else {
+        let is_requested = self.tls.as_ref().is_some_and(TlsSetup::is_requested);
+        let Some(tls_ns) = dial.tls_ns.filter(|_| is_requested) else {
             return Ok(());
         };
-        let patience_ns = HEED_NS.max(tls_ns.saturating_mul(2));
-        connection.set_deadline(self.host.now_ns() + patience_ns);
-        let heard = connection.heed(&self.scratch).await;
+        let wait_ns = HEED_NS.max(tls_ns.saturating_mul(2));
+        connection.set_deadline(self.host.now_ns() + wait_ns);
+        let accepted = connection.heed(&self.scratch).await;
         connection.set_deadline(u64::MAX);
-        heard
+        accepted
     }
 
     /// Dials every address of an endpoint once, and returns the endpoint with those that succeed.
@@ -415,7 +415,7 @@ impl<H: Host> Dialler<H> {
         if now_ns >= deadline_ns {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        let until_ns = deadline_ns.min(now_ns + ASK_AGAIN_NS);
+        let until_ns = deadline_ns.min(now_ns + CONNECT_RETRY_NS);
         self.host.timer().until(until_ns).await;
         Ok(())
     }
@@ -438,7 +438,7 @@ impl<H: Host> Dialler<H> {
         config: Option<Arc<ClientConfig>>,
     ) -> io::Result<Box<Session>> {
         let config = config.ok_or_else(|| io::Error::other("TLS is not set up"))?;
-        let host = self.told_name.as_deref().unwrap_or(&endpoint.host);
+        let host = self.configured_name.as_deref().unwrap_or(&endpoint.host);
         let name = server_name(host).map_err(io::Error::other)?;
         let tls = ClientConnection::new(config, name).map_err(TlsFailure)?;
         Ok(Session::new(tls))
@@ -480,7 +480,7 @@ fn not_offered() -> io::Error {
     io::Error::other("the server does not offer HTTP/2 (ALPN h2)")
 }
 
-fn told_name(name: &ServerName) -> Option<String> {
+fn configured_name(name: &ServerName) -> Option<String> {
     match name {
         ServerName::Other(name) => Some(name.clone()),
         ServerName::Host | ServerName::Untold => None,

@@ -163,8 +163,8 @@ fn with_loopback(
         IpVersion::V4 => IpAddr::from(Ipv4Addr::LOCALHOST),
         IpVersion::V6 => IpAddr::from(Ipv6Addr::LOCALHOST),
     };
-    let is_wanted = |address: &SocketAddr| address.is_ipv6() == loopback.is_ipv6();
-    if is_localhost(host) && !found.iter().any(is_wanted) {
+    let is_same_version = |address: &SocketAddr| address.is_ipv6() == loopback.is_ipv6();
+    if is_localhost(host) && !found.iter().any(is_same_version) {
         found.push(SocketAddr::new(loopback, port));
     }
     found
@@ -197,7 +197,7 @@ fn host_of(url: &Url) -> String {
 fn redirect(host: &str, port: u16, rules: &[ConnectTo]) -> (String, u16) {
     let matches = |rule: &&ConnectTo| {
         (rule.host.is_empty() || rule.host.eq_ignore_ascii_case(host))
-            && rule.port.is_none_or(|wanted| wanted == port)
+            && rule.port.is_none_or(|own| own == port)
     };
     let Some(rule) = rules.iter().find(matches) else {
         return (host.to_owned(), port);
@@ -253,7 +253,7 @@ fn usable(
     if all.is_empty() {
         return Err(unknown("the name has no address".to_owned()));
     }
-    let addresses = wanted(all, version);
+    let addresses = of_version(all, version);
     if addresses.is_empty() {
         let version = if version == IpVersion::V4 {
             "IPv4"
@@ -269,7 +269,7 @@ fn usable(
 }
 
 /// Returns the addresses of the version, each once, in the resolver's order.
-fn wanted(all: Vec<SocketAddr>, version: IpVersion) -> Vec<Address> {
+fn of_version(all: Vec<SocketAddr>, version: IpVersion) -> Vec<Address> {
     let mut addresses = Vec::new();
     for address in all {
         let entry = Address::Ip(address);

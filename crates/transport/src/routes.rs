@@ -142,22 +142,26 @@ impl Route {
         }
         let lookup = Rc::new(Lookup::default());
         *under_way = Some(Rc::clone(&lookup));
-        let (route, told) = (Rc::clone(self), Rc::clone(&lookup));
+        let (route, shared_lookup) = (Rc::clone(self), Rc::clone(&lookup));
         let (own, settings) = (host.clone(), settings.clone());
-        let ask = async move {
+        let resolving = async move {
             let outcome = match &route.url {
-                Some(url) => route.ask(&own, url, &settings).await,
+                Some(url) => route.resolve_endpoint(&own, url, &settings).await,
                 None => Err(Rc::new(nameless())),
             };
             route.lookup.take();
-            told.outcome.replace(Some(outcome));
-            told.waiting.take().into_iter().for_each(Waker::wake);
+            shared_lookup.outcome.replace(Some(outcome));
+            shared_lookup
+                .waiting
+                .take()
+                .into_iter()
+                .for_each(Waker::wake);
         };
-        host.spawn(ask).detach();
+        host.spawn(resolving).detach();
         lookup
     }
 
-    async fn ask<H: Host>(
+    async fn resolve_endpoint<H: Host>(
         &self,
         host: &H,
         url: &Url,

@@ -33,7 +33,7 @@ const MOST_PEM: u64 = 16_000_000;
 #[derive(Clone, Debug)]
 pub struct TlsSetup {
     config: Arc<ClientConfig>,
-    asked: Arc<AtomicBool>,
+    is_requested: Arc<AtomicBool>,
     /// True if earlier sessions are resumed.
     resumes: bool,
 }
@@ -129,14 +129,14 @@ impl TlsSetup {
         };
         config.enable_sni = tls.server_name != PlanServerName::Untold;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let asked = Arc::default();
+        let is_requested = Arc::default();
         config.client_auth_cert_resolver = Arc::new(RecordingIdentity {
             identity: config.client_auth_cert_resolver,
-            asked: Arc::clone(&asked),
+            is_requested: Arc::clone(&is_requested),
         });
         Ok(TlsSetup {
             config: Arc::new(config),
-            asked,
+            is_requested,
             resumes: !tls.never_resume,
         })
     }
@@ -180,8 +180,8 @@ impl TlsSetup {
     }
 
     /// True if a server has requested the client's certificate so far.
-    pub(crate) fn asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
+    pub(crate) fn is_requested(&self) -> bool {
+        self.is_requested.load(Ordering::Relaxed)
     }
 
     /// Returns the settings with a session store of their own, so that workers share no lock.
@@ -199,12 +199,12 @@ impl TlsSetup {
 /// names.
 fn provider(suites: &[String]) -> CryptoProvider {
     let mut provider = ring::default_provider();
-    let is_wanted = |suite: &SupportedCipherSuite| {
+    let is_allowed = |suite: &SupportedCipherSuite| {
         let name = format!("{:?}", suite.suite());
         let is_named = |given: &String| *given == name || *given == registered(&name);
         suites.is_empty() || suites.iter().any(is_named)
     };
-    provider.cipher_suites.retain(is_wanted);
+    provider.cipher_suites.retain(is_allowed);
     provider
 }
 
@@ -213,15 +213,15 @@ fn registered(name: &str) -> String {
     name.replacen("TLS13_", "TLS_", 1)
 }
 
-fn versions(wanted: &[TlsVersion]) -> Vec<&'static SupportedProtocolVersion> {
-    if wanted.is_empty() {
+fn versions(allowed: &[TlsVersion]) -> Vec<&'static SupportedProtocolVersion> {
+    if allowed.is_empty() {
         return rustls::ALL_VERSIONS.to_vec();
     }
     let version = |version: &TlsVersion| match version {
         TlsVersion::V1_2 => &rustls::version::TLS12,
         TlsVersion::V1_3 => &rustls::version::TLS13,
     };
-    wanted.iter().map(version).collect()
+    allowed.iter().map(version).collect()
 }
 
 fn verifier(
@@ -386,7 +386,7 @@ fn unusable(path: &Path, what: &'static str, reason: impl Into<String>) -> TlsSe
 #[derive(Debug)]
 struct RecordingIdentity {
     identity: Arc<dyn ResolvesClientCert>,
-    asked: Arc<AtomicBool>,
+    is_requested: Arc<AtomicBool>,
 }
 
 impl ResolvesClientCert for RecordingIdentity {
@@ -395,7 +395,7 @@ impl ResolvesClientCert for RecordingIdentity {
         root_hint_subjects: &[&[u8]],
         sigschemes: &[SignatureScheme],
     ) -> Option<Arc<CertifiedKey>> {
-        self.asked.store(true, Ordering::Relaxed);
+        self.is_requested.store(true, Ordering::Relaxed);
         self.identity.resolve(root_hint_subjects, sigschemes)
     }
 

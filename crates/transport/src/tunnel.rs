@@ -22,11 +22,11 @@ impl Tunnel {
     pub(crate) fn to(url: &Url, port: u16, proxy: &Proxy) -> Self {
         let host = &url[Position::BeforeHost..Position::AfterHost];
         let to = format!("{host}:{port}");
-        let who_asks = proxy.authorization.as_deref();
-        let who_asks = who_asks.map(|value| ("Proxy-Authorization", value));
+        let credentials = proxy.authorization.as_deref();
+        let credentials = credentials.map(|value| ("Proxy-Authorization", value));
         let others = proxy.tunnel_headers.iter();
         let others = others.map(|header| (header.name.as_str(), header.value.as_str()));
-        let headers: Vec<_> = who_asks.into_iter().chain(others).collect();
+        let headers: Vec<_> = credentials.into_iter().chain(others).collect();
         let head = RequestHead {
             method: "CONNECT",
             target: &to,

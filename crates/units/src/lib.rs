@@ -133,7 +133,7 @@ pub fn number(number: f64) -> String {
 }
 
 /// Formats a planned rate per second, without trailing zeros: `0.2/s`, `1.5/s`, `2 000/s`.
-pub fn asked_rate(per_second: f64) -> String {
+pub fn planned_rate(per_second: f64) -> String {
     let thousandths = (per_second * 1e3).round() as u64;
     let fraction = format!("{:03}", thousandths % 1000);
     let fraction = fraction.trim_end_matches('0');
@@ -196,10 +196,10 @@ mod tests {
     fn rates_as_measured_and_as_asked() {
         assert_eq!(rate(138_412.4), "138 412/s");
         assert_eq!(rate(90.52), "90.5/s");
-        assert_eq!(asked_rate(2_000.0), "2 000/s");
-        assert_eq!(asked_rate(0.2), "0.2/s");
-        assert_eq!(asked_rate(1.5), "1.5/s");
-        assert_eq!(asked_rate(5.0 / 3.0), "1.667/s");
+        assert_eq!(planned_rate(2_000.0), "2 000/s");
+        assert_eq!(planned_rate(0.2), "0.2/s");
+        assert_eq!(planned_rate(1.5), "1.5/s");
+        assert_eq!(planned_rate(5.0 / 3.0), "1.667/s");
     }
 
     proptest! {

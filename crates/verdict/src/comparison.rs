@@ -109,7 +109,7 @@ pub struct Comparison {
     /// The same by name, where both sides have names.
     pub names: ComparedNames,
     /// The figures of some requests that rules are on, by their text.
-    pub asked: BTreeMap<String, ComparedFigure>,
+    pub of_rules: BTreeMap<String, ComparedFigure>,
     /// The metrics that the scripts of both sides counted.
     pub metrics: ComparedMetrics,
 }
@@ -156,22 +156,22 @@ impl Comparison {
             .chain(with)
             .map(|run| run.run.summary())
             .collect();
-        let wanted = match base.len() {
-            1 => wanted(&all, percentiles),
-            _ => wanted_of_several(&all, percentiles),
+        let comparable = match base.len() {
+            1 => comparable(&all, percentiles),
+            _ => comparable_of_several(&all, percentiles),
         };
-        let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
+        let confidence = confidence_of_each(comparable.len(), CONFIDENCE);
         let compared = |figure: &Figure| sides.0.compare(&sides.1, *figure, confidence);
         Ok(Comparison {
             base_runs: base.len(),
             with_runs: with.len(),
             paired: false,
-            figures: wanted.iter().filter_map(compared).collect(),
+            figures: comparable.iter().filter_map(compared).collect(),
             bounds: bounds_among(&all, percentiles),
             base_failed: failed(base.iter().map(|run| run.run.summary())),
             with_failed: failed(with.iter().map(|run| run.run.summary())),
             names: ComparedNames::of(base, with),
-            asked: rule_figures::of(base, with, rules),
+            of_rules: rule_figures::of(base, with, rules),
             metrics: ComparedMetrics::of(
                 base.iter().map(|run| run.run.summary()),
                 with.iter().map(|run| run.run.summary()),
@@ -221,19 +221,19 @@ impl Comparison {
         if pairs < 2 || both.iter().any(|run| run.total.times.response.is_empty()) {
             return None;
         }
-        let wanted = wanted_of_several(&both, percentiles);
-        let confidence = confidence_of_each(wanted.len(), CONFIDENCE);
+        let comparable = comparable_of_several(&both, percentiles);
+        let confidence = confidence_of_each(comparable.len(), CONFIDENCE);
         let compared = |figure: &Figure| compared_pairs(base, with, *figure, confidence);
         Some(Comparison {
             base_runs: pairs,
             with_runs: pairs,
             paired: true,
-            figures: wanted.iter().filter_map(compared).collect(),
+            figures: comparable.iter().filter_map(compared).collect(),
             bounds: bounds_among(&both, percentiles),
             base_failed: failed(base.iter().copied()),
             with_failed: failed(with.iter().copied()),
             names: ComparedNames::of_pairs(base, with),
-            asked: rule_figures::of_pairs(base, with, rules),
+            of_rules: rule_figures::of_pairs(base, with, rules),
             metrics: ComparedMetrics::of(base.iter().copied(), with.iter().copied()),
         })
     }
@@ -262,7 +262,7 @@ impl Comparison {
 
 /// Returns the percentiles, among these, for which every run has enough samples and a figure, and
 /// the rate.
-pub(crate) fn wanted(runs: &[&Summary], percentiles: &[f64]) -> Vec<Figure> {
+pub(crate) fn comparable(runs: &[&Summary], percentiles: &[f64]) -> Vec<Figure> {
     let bounds = bounds_among(runs, percentiles);
     let percentiles = of_enough_samples(runs, percentiles);
     let known = percentiles.filter(|percentile| !bounds.contains(percentile));
@@ -298,8 +298,8 @@ fn of_enough_samples(runs: &[&Summary], percentiles: &[f64]) -> impl Iterator<It
 
 /// The same, with the mean and the longest time where every run knows them: figures that one run
 /// alone has no interval of.
-fn wanted_of_several(runs: &[&Summary], percentiles: &[f64]) -> Vec<Figure> {
-    let mut figures = wanted(runs, percentiles);
+fn comparable_of_several(runs: &[&Summary], percentiles: &[f64]) -> Vec<Figure> {
+    let mut figures = comparable(runs, percentiles);
     let rate = figures.len() - 1;
     let every = |is_bound: fn(&Summary) -> bool| !runs.iter().any(|run| is_bound(run));
     let mean = every(|run| run.response().mean_ns().is_at_least()).then_some(Figure::Mean);

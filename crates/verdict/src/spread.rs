@@ -4,7 +4,7 @@
 //! differs from run to run is seldom normal (A. Maricq et al., "Taming Performance Variability",
 //! OSDI 2018). It takes six runs at 95 %.
 
-use crate::comparison::{COMPARED_PERCENTILES, CONFIDENCE, Figure, value, wanted};
+use crate::comparison::{COMPARED_PERCENTILES, CONFIDENCE, Figure, comparable, value};
 use loadline_record::{Ended, Summary};
 use loadline_stats::SampleSize;
 
@@ -47,7 +47,7 @@ pub fn spreads(runs: &[&Summary]) -> Vec<Spread> {
     if runs.is_empty() {
         return Vec::new();
     }
-    let figures = wanted(runs, &COMPARED_PERCENTILES);
+    let figures = comparable(runs, &COMPARED_PERCENTILES);
     let spread = |figure: Figure| spread(figure, runs.iter().map(|run| value(run, figure)));
     figures.into_iter().map(spread).collect()
 }

@@ -119,7 +119,7 @@ mod tests {
         found
     }
 
-    fn assert_told_from_noise(runs: u64) {
+    fn assert_distinguished_from_noise(runs: u64) {
         let nothing = Transient::Cut { intervals: 0 };
         for seconds in [10, 20, 30, 60] {
             for target in [
@@ -156,12 +156,12 @@ mod tests {
 
     #[test]
     fn a_transient_is_told_from_noise_and_from_stalls() {
-        assert_told_from_noise(repetitions(false));
+        assert_distinguished_from_noise(repetitions(false));
     }
 
     #[test]
     #[ignore = "two hundred runs of each row take minutes; make soak runs it"]
     fn stationary_runs_are_cut_in_at_most_five_of_a_hundred() {
-        assert_told_from_noise(repetitions(true));
+        assert_distinguished_from_noise(repetitions(true));
     }
 }

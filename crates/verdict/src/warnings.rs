@@ -117,7 +117,7 @@ fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
     let kept = answered as f64 >= planned as f64 * RATE_KEPT;
     let only_under_way = planned.saturating_sub(answered) <= usually_under_way(summary);
     let is_open = summary.model == Model::Open;
-    if !is_open || kept || only_under_way || answered == 0 || says_unsent(validity) {
+    if !is_open || kept || only_under_way || answered == 0 || reports_unsent(validity) {
         return None;
     }
     let causes = [
@@ -134,7 +134,7 @@ fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
 }
 
 /// True if the validity reports already that most of the rest was never sent.
-fn says_unsent(validity: &Findings) -> bool {
+fn reports_unsent(validity: &Findings) -> bool {
     let is_unsent = |finding: &Finding| {
         matches!(
             finding.cause,

@@ -25,7 +25,7 @@ pub enum NotFound {
         "a process listens on port {0}, but it is not known which; run as its user or as root, or \
          give the number of its process."
     )]
-    NotTold(u16),
+    NotReported(u16),
     /// There is no such process.
     #[error("no process {0} is running; give the number of one that is, or its program's name.")]
     Pid(u32),

@@ -72,9 +72,9 @@ impl Holders {
         proc: &Proc,
         pids: &[u32],
         mut full: Vec<u32>,
-        mut wanted: HashSet<u64>,
+        mut remaining: HashSet<u64>,
     ) {
-        if wanted.is_empty() {
+        if remaining.is_empty() {
             return;
         }
         full.sort_by_cached_key(|pid| (proc.room_for_files(*pid), *pid));
@@ -83,14 +83,14 @@ impl Holders {
                 continue;
             };
             for (number, socket) in files.skip(LOWEST) {
-                let Some(inode) = socket.filter(|inode| wanted.remove(inode)) else {
+                let Some(inode) = socket.filter(|inode| remaining.remove(inode)) else {
                     continue;
                 };
                 let heirs = pids.iter().copied();
                 heirs
                     .filter(|heir| *heir == pid || proc.socket_at(*heir, &number) == Some(inode))
                     .for_each(|heir| self.add(inode, heir));
-                if wanted.is_empty() {
+                if remaining.is_empty() {
                     return;
                 }
             }
@@ -105,8 +105,8 @@ mod tests {
 
     fn find(fixture: &Fixture, pids: &[u32], inode: u64) -> (Vec<u32>, u64) {
         let proc = fixture.proc();
-        let wanted = HashSet::from([inode]);
-        let found = Holders::find(&proc, pids, std::iter::once(inode), &wanted);
+        let remaining = HashSet::from([inode]);
+        let found = Holders::find(&proc, pids, std::iter::once(inode), &remaining);
         let mut holders = found.of(inode).to_vec();
         holders.sort_unstable();
         (holders, proc.links_read())

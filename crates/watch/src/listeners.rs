@@ -23,10 +23,10 @@ impl Listeners {
     /// list of sockets cannot be read, the result is empty.
     pub(crate) fn read(proc: &Proc, pids: &[u32], ports: &[u16]) -> Listeners {
         let sockets = listening(proc).unwrap_or_default();
-        let asked = sockets
+        let on_ports = sockets
             .iter()
             .filter(|socket| ports.contains(&socket.local.port()));
-        let thoroughly: HashSet<u64> = asked.map(|socket| socket.inode).collect();
+        let thoroughly: HashSet<u64> = on_ports.map(|socket| socket.inode).collect();
         let inodes = sockets.iter().map(|socket| socket.inode);
         let holders = Holders::find(proc, pids, inodes, &thoroughly);
         Listeners { sockets, holders }
@@ -63,7 +63,7 @@ impl Listeners {
             holders.retain(|pid| *pid != INIT);
         }
         match holders.is_empty() {
-            true => Err(NotFound::NotTold(port)),
+            true => Err(NotFound::NotReported(port)),
             false => Ok(holders),
         }
     }

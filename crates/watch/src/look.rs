@@ -138,7 +138,7 @@ impl Watcher {
                 self.add(TargetSearch { target, address }, roots);
                 true
             }
-            Err(NotFound::NotTold(_)) => {
+            Err(NotFound::NotReported(_)) => {
                 let name = target.to_string();
                 if self.trees.iter().all(|tree| tree.name() != name) {
                     self.trees.push(Tree::refused(name, self.own));

@@ -22,8 +22,8 @@ pub(crate) struct TcpSocket {
 
 /// Returns the listening sockets of our own namespace.
 pub(crate) fn listening(proc: &Proc) -> Result<Vec<TcpSocket>, ReadFailure> {
-    let asked = proc.is_kernels().then(listening_sockets).flatten();
-    let mut sockets = asked.map_or_else(|| listed(proc, "net"), Ok)?;
+    let from_kernel = proc.is_kernels().then(listening_sockets).flatten();
+    let mut sockets = from_kernel.map_or_else(|| listed(proc, "net"), Ok)?;
     sockets.retain(|socket| socket.state == TcpState::Listen);
     Ok(sockets)
 }
@@ -31,8 +31,8 @@ pub(crate) fn listening(proc: &Proc) -> Result<Vec<TcpSocket>, ReadFailure> {
 /// Returns the states of all TCP sockets that a process has open, by inode, in the namespace of
 /// process `pid`.
 pub(crate) fn states(proc: &Proc, pid: u32) -> Result<HashMap<u64, TcpState>, ReadFailure> {
-    let asked = proc.shares_network(pid).then(open_sockets).flatten();
-    let sockets = asked.map_or_else(|| listed(proc, &format!("{pid}/net")), Ok)?;
+    let from_kernel = proc.shares_network(pid).then(open_sockets).flatten();
+    let sockets = from_kernel.map_or_else(|| listed(proc, &format!("{pid}/net")), Ok)?;
     let owned = sockets.into_iter().filter(|socket| socket.inode != 0);
     Ok(owned.map(|socket| (socket.inode, socket.state)).collect())
 }

@@ -68,7 +68,7 @@ impl Access {
     }
 
     /// True if a browser may ask its user for a name and a password.
-    pub(crate) fn asks_for_password(&self) -> bool {
+    pub(crate) fn offers_password(&self) -> bool {
         matches!(self, Access::Password { .. })
     }
 
@@ -254,7 +254,7 @@ mod tests {
         }
         let broken = [(AUTHORIZATION, "Basic ???")];
         assert_eq!(rule(&access, "/", &broken), Ruling::Denied);
-        assert!(access.asks_for_password() && access.query().is_empty());
+        assert!(access.offers_password() && access.query().is_empty());
         assert!(!format!("{access:?}").contains("s:1"));
     }
 }

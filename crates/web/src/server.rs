@@ -225,7 +225,7 @@ async fn respond(
     is_loopback: bool,
 ) -> Answer {
     match responder.admit(&request, is_loopback) {
-        Admission::Granted => responder.ask(request).await,
+        Admission::Granted => responder.answer_by_service(request).await,
         Admission::Answered(answer) => answer,
         Admission::Refused(refusal) => {
             if matches!(refusal, Refusal::Token | Refusal::Password) {
@@ -263,7 +263,7 @@ impl Responder {
         match access.rule(uri, fields, self.port) {
             Ruling::Granted => Admission::Granted,
             Ruling::Welcomed { location, cookie } => welcome(&location, &self.kept(cookie)),
-            Ruling::Denied if access.asks_for_password() => Admission::Refused(Refusal::Password),
+            Ruling::Denied if access.offers_password() => Admission::Refused(Refusal::Password),
             Ruling::Denied => Admission::Refused(Refusal::Token),
         }
     }
@@ -288,8 +288,9 @@ impl Responder {
         let answer = self.service.refuse(refusal);
         match refusal {
             Refusal::Password => {
-                let asked = HeaderValue::from_static("Basic realm=\"loadline\", charset=\"UTF-8\"");
-                answer.with(WWW_AUTHENTICATE, asked)
+                let challenge =
+                    HeaderValue::from_static("Basic realm=\"loadline\", charset=\"UTF-8\"");
+                answer.with(WWW_AUTHENTICATE, challenge)
             }
             Refusal::Host
             | Refusal::Origin
@@ -312,7 +313,7 @@ impl Responder {
     }
 
     /// Receives the rest of a request, and has it answered on a thread of the pool.
-    async fn ask(self: Arc<Self>, request: hyper::Request<Incoming>) -> Answer {
+    async fn answer_by_service(self: Arc<Self>, request: hyper::Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
         let received = timeout(BODY_TIMEOUT, self.receive(body, head.uri.path()));
         let body = match received.await {

@@ -322,7 +322,7 @@ impl ResponseParser {
             self.interim = self.interim.saturating_add(1);
             return;
         }
-        if S::WANTS_HEAD {
+        if S::NEEDS_HEAD {
             sink.head(block);
             show_head(block, head, sink);
         }
@@ -338,7 +338,7 @@ impl ResponseParser {
     fn read_body<S: Sink>(&mut self, input: &[u8], sink: &mut S) -> usize {
         let missing = usize::try_from(self.discardable()).unwrap_or(usize::MAX);
         let part = &input[..input.len().min(missing)];
-        if S::WANTS_BODY {
+        if S::NEEDS_BODY {
             sink.body(part);
         }
         self.discarded(part.len() as u64);
@@ -374,7 +374,7 @@ impl ResponseParser {
 
     fn take_gathered_trailers<S: Sink>(&mut self, sink: &mut S) {
         let partial = self.partial.take().unwrap_or_default();
-        if S::WANTS_HEAD {
+        if S::NEEDS_HEAD {
             show_fields(partial.bytes(), sink);
         }
         self.phase = Phase::Whole;

@@ -7,9 +7,9 @@
 pub trait Sink {
     /// True if [`head`](Sink::head), [`status`](Sink::status) and [`header`](Sink::header) are
     /// called.
-    const WANTS_HEAD: bool;
+    const NEEDS_HEAD: bool;
     /// True if [`body`](Sink::body) is called.
-    const WANTS_BODY: bool;
+    const NEEDS_BODY: bool;
 
     /// Receives the bytes of the final head, from its status line through its empty line; before
     /// all other calls.
@@ -39,6 +39,6 @@ pub trait Sink {
 }
 
 impl Sink for () {
-    const WANTS_HEAD: bool = false;
-    const WANTS_BODY: bool = false;
+    const NEEDS_HEAD: bool = false;
+    const NEEDS_BODY: bool = false;
 }

@@ -31,7 +31,7 @@ _INTERRUPTED = 130
 _MOST_NAMES = 8
 
 
-def asked_for(options):
+def agents_of(options):
     """The machines that have the users of this test; None if this one has them."""
     text = os.environ.pop(native.Agents.VARIABLE, None)
     if text:
@@ -86,7 +86,7 @@ class Agents:
             self._parts = aside(self._fleet.gather)
         except (ConnectionError, TooMuch, ValueError) as e:
             refuse(str(e))
-        self._say_who()
+        self._log_agents()
         job = job_of(files, names, outputs.records)
         ids = _ids(self._parts)
         children = [
@@ -102,7 +102,7 @@ class Agents:
             self._begin_search = lambda: Search(self._fleet, runner, job, options)
         return runner
 
-    def _say_who(self):
+    def _log_agents(self):
         names = [part.name for part in self._parts]
         more = ", …" if len(names) > _MOST_NAMES else ""
         shown = ", ".join(names[:_MOST_NAMES])

@@ -13,7 +13,7 @@ import gevent
 from loadline import native
 
 # Seconds in which a server listens.
-_PATIENCE = 10.0
+_CONNECT_TIMEOUT = 10.0
 
 _MISSING = (
     "--master needs the program nats-server, on which workers meet it: apt-get install "
@@ -46,7 +46,7 @@ class BusServer:
             start_new_session=True,
             preexec_fn=lambda: native.end_with_parent(own_pid),
         )
-        self._said = []
+        self._printed = []
         self._reading = gevent.spawn(self._read)
 
     def _configuration(self, host, port, token):
@@ -62,20 +62,20 @@ class BusServer:
     def _read(self):
         for line in self._process.stderr:
             text = line.decode(errors="replace").strip()
-            self._said = [*self._said[-4:], text]
+            self._printed = [*self._printed[-4:], text]
             if found := _STRANGER.search(text):
                 self._on_stranger(found[1])
 
     def connect(self, agents):
         """The result of `agents` as soon as it can use the server."""
-        due = gevent.get_hub().loop.now() + _PATIENCE
+        due = gevent.get_hub().loop.now() + _CONNECT_TIMEOUT
         while True:
             try:
                 return agents()
             except ConnectionError as e:
                 if self._process.poll() is not None:
                     self._reading.join(1)
-                    raise CannotServe(f"nats-server has ended: {' '.join(self._said)}") from e
+                    raise CannotServe(f"nats-server has ended: {' '.join(self._printed)}") from e
                 gevent.get_hub().loop.update_now()
                 if gevent.get_hub().loop.now() > due:
                     raise CannotServe(str(e)) from e

@@ -25,12 +25,12 @@ from loadline.locust_web.loopback import is_loopback
 
 from .outputs import Outputs
 from .steering import Steering
-from .telemetry import Telemetry, is_wanted
+from .telemetry import Telemetry, is_requested
 
 logger = logging.getLogger("locust.main")
 log_death = greenlet_exception_logger(logger)
 
-_WANTED_OPEN_FILES = 10000
+_ENOUGH_OPEN_FILES = 10000
 # Options that a shape ignores unless it says that it reads them.
 _OF_PLAIN_LOADS = {"num_users": "users", "spawn_rate": "spawn-rate", "run_time": "run-time"}
 
@@ -78,7 +78,7 @@ class Command:
         self.make_environment()
         self._show_ratios()
         self._name_outputs()
-        if is_wanted(self.options):
+        if is_requested(self.options):
             self.telemetry = Telemetry(self.environment)
         self._make_runner()
         self._make_csv()
@@ -398,7 +398,7 @@ class Command:
             yield
         except OSError as e:
             if path not in self.unwritten:
-                _say_unwritable(path, e)
+                _log_unwritable(path, e)
             self.unwritten.add(path)
 
     def _finish_outputs(self, code):
@@ -455,7 +455,7 @@ def _make_folder_of(path):
         if not os.access(folder, os.W_OK):
             raise PermissionError(f"no permission to write in '{folder}'")
     except OSError as e:
-        _say_unwritable(path, e)
+        _log_unwritable(path, e)
         sys.exit(1)
 
 
@@ -470,11 +470,11 @@ def _ensure_writable(path):
         if not is_there:
             os.unlink(path)
     except OSError as e:
-        _say_unwritable(path, e)
+        _log_unwritable(path, e)
         sys.exit(1)
 
 
-def _say_unwritable(path, error):
+def _log_unwritable(path, error):
     logger.error(f"'{path}' cannot be written: {error}. Name another file.")
 
 
@@ -497,13 +497,13 @@ def raise_open_files():
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft >= _WANTED_OPEN_FILES:
+    if soft >= _ENOUGH_OPEN_FILES:
         return
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(_WANTED_OPEN_FILES, hard), hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(_ENOUGH_OPEN_FILES, hard), hard))
     except (OSError, ValueError):
         logger.warning(
-            f"System open file limit '{soft}' is below minimum setting '{_WANTED_OPEN_FILES}'. "
+            f"System open file limit '{soft}' is below minimum setting '{_ENOUGH_OPEN_FILES}'. "
             "Raise it with 'ulimit -n' to have as many users."
         )
 

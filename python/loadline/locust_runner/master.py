@@ -48,7 +48,7 @@ class Master:
             )
         except (CannotServe, ConnectionError, TooMuch) as e:
             refuse(str(e))
-        self._say_how_to_join()
+        self._log_how_to_join()
         self._runner = ProcessesRunner(environment, [], replaces_users=True)
         self._runner.is_open = not options.headless
         self._runner.rebalances = options.enable_rebalancing
@@ -56,7 +56,7 @@ class Master:
         self._meeting.look_for_workers(self._runner, job_of(files, names, outputs.records), options)
         return self._runner
 
-    def _say_how_to_join(self):
+    def _log_how_to_join(self):
         logger.info(f"Workers join by: {self._meeting.words} -f -")
         if self._meeting.is_local:
             logger.info("Only workers on this machine can. --master-bind-host 0.0.0.0 lets others "

@@ -66,7 +66,7 @@ class Outputs:
         # Whether the users are in other processes.
         self.of_parts = bool(options.processes)
         is_shown = bool(os.environ.get(RECORD))
-        if self._is_wanted or is_shown or (options.html_file and self._command):
+        if self._is_requested or is_shown or (options.html_file and self._command):
             self._folder = tempfile.TemporaryDirectory(prefix="loadline-")
 
     @property
@@ -81,7 +81,7 @@ class Outputs:
         return self._folder is not None
 
     @property
-    def _is_wanted(self):
+    def _is_requested(self):
         """Whether the run is to be recorded even if that is all that can't be done."""
         return bool(self._saved or self._reports or self._options.check)
 
@@ -110,14 +110,14 @@ class Outputs:
             return
         keeps_all = self._saved is not None
         kind = SavedParts if self.of_parts else SavedRun
-        self._run = kind(self._path_of_run(), environment, self._options, self._is_wanted,
+        self._run = kind(self._path_of_run(), environment, self._options, self._is_requested,
                          keeps_all)
 
     def record_part(self, environment, line):
         """Record what this process, one of several, has of the test."""
         if self._folder is not None:
             self._run = RecordedPart(self._path_of_run(), environment, self._options,
-                                     self._is_wanted, line)
+                                     self._is_requested, line)
 
     def finish_part(self):
         """Wait until what this process has recorded is where it is to be."""
@@ -157,7 +157,7 @@ class Outputs:
             self._run.write_exit_code(code)
         if run is None or self._command is None:
             self._save_simple_page(environment)
-            return 1 if run is None and self._is_wanted else 0
+            return 1 if run is None and self._is_requested else 0
         reports = list(self._reports)
         if self._options.html_file and f"html={self._options.html_file}" not in reports:
             reports.append(f"html={self._options.html_file}")

@@ -26,7 +26,7 @@ from .command import Command, raise_open_files
 from .bundle import unpack
 from .processes import have_users
 from .recording import RecordedPart
-from .telemetry import Telemetry, is_wanted
+from .telemetry import Telemetry, is_requested
 
 logger = logging.getLogger("locust.main")
 
@@ -143,7 +143,7 @@ class Part:
         runner = ChildRunner(environment, pipe, self._own["index"], self._own["client_id"])
         runner.own_folder = "" if self._is_own else self._folder
         environment.runner = runner
-        if is_wanted(options):
+        if is_requested(options):
             Telemetry(environment)
         if not self._job["records"]:
             return have_users(runner, lambda: None)

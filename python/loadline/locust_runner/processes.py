@@ -102,7 +102,7 @@ def have_users(runner, finish_part):
     code = 2 if log.unhandled_greenlet_exception else 0
     events.quit.fire(exit_code=code)
     sys.stdout.flush()
-    runner.say_last_word(code)
+    runner.send_end(code)
     return code
 
 

@@ -28,7 +28,7 @@ class SavedRun:
     Where `keeps_all`, each further test has a file of its own, with its number in the name.
     """
 
-    def __init__(self, path, environment, options, is_wanted=True, keeps_all=False):
+    def __init__(self, path, environment, options, is_requested=True, keeps_all=False):
         # The file of the newest test.
         self.path = path
         # The instant at which its load began, in seconds since 1970.
@@ -39,7 +39,7 @@ class SavedRun:
         self._environment = environment
         self._options = options
         # Whether a test that can't be recorded is to end.
-        self._is_wanted = is_wanted
+        self._is_requested = is_requested
         self._recording = None
         # The changes of the number of users since it began: the instant of each, in seconds.
         self._changes = []
@@ -119,7 +119,7 @@ class SavedRun:
         return f"{name}-{self._number}{kind}"
 
     def _refuse(self, error):
-        if not self._is_wanted:
+        if not self._is_requested:
             logger.debug("The run is not recorded: %s", error)
             return
         logger.error("The run cannot be saved in '%s': %s", self.path, error)
@@ -232,8 +232,8 @@ class SavedParts(SavedRun):
 class RecordedPart(SavedRun):
     """Records what a child process has of each test that its parent records."""
 
-    def __init__(self, path, environment, options, is_wanted, line):
-        super().__init__(path, environment, options, is_wanted)
+    def __init__(self, path, environment, options, is_requested, line):
+        super().__init__(path, environment, options, is_requested)
         self._line = line
 
     def _begin(self, **_kwargs):

@@ -22,7 +22,7 @@ log_death = greenlet_exception_logger(logger)
 _PART = "otel"
 
 
-def is_wanted(options):
+def is_requested(options):
     """Whether metrics are to be sent: `--otel`, unless a variable says that there are none."""
     if not options.otel:
         return False

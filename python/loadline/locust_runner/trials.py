@@ -113,7 +113,7 @@ class Trials(Command):
                 if word == "users":
                     self._change(int(numbers[0]), float(numbers[1]))
                 else:
-                    self._tell_state()
+                    self._send_state()
         except OSError as e:
             logger.debug("The search is gone: %s", e)
         self._over.set()
@@ -132,7 +132,7 @@ class Trials(Command):
             self.runner.start(count, max(count, before, 1), wait=True)
             gevent.sleep(seconds / batches)
 
-    def _tell_state(self):
+    def _send_state(self):
         failures = self.runner.stats.total.num_failures
         words = ["state", failures, *native.in_flight_since_ns()]
         self._control.sendall((" ".join(map(str, words)) + "\n").encode())

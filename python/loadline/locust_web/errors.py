@@ -1,4 +1,4 @@
-"""What prevents a page, apart from what serves it: most tests have no page, and load nothing of it."""
+"""What prevents a page, apart from what serves it: most tests have no page, nor load it."""
 
 
 class CannotServe(Exception):

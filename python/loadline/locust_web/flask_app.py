@@ -55,7 +55,7 @@ def _add(blueprint, page, route):
             page.auth_args["error"] = flask.session.get("auth_error")
             page.auth_args["info"] = flask.session.get("auth_info")
         request = Request.of(asked.environ, asked.get_data())
-        return _response(page.routes.ask(route, request))
+        return _response(page.routes.respond(route, request))
 
     view.clear_cache = page.routes.remembered.clear_cache
     guarded = view if route.is_public else page.auth_required_if_enabled(view)

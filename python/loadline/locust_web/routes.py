@@ -93,9 +93,9 @@ class Routes:
         if request.method not in (route.method, "HEAD" if route.method == "GET" else None):
             allowed = "GET, HEAD" if route.method == "GET" else route.method
             return Answer(f"{path} takes {allowed} only.\n", 405, fields=[("Allow", allowed)])
-        return self.ask(route, request)
+        return self.respond(route, request)
 
-    def ask(self, route, request):
+    def respond(self, route, request):
         """Have a request answered by the function of its route."""
         try:
             return getattr(self, route.name)(request)

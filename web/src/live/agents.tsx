@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { count, figure } from "../format";
 import type { AgentSoFar, Figures } from "../generated/live";
 import { Scroll } from "../scroll";
-import { awaited } from "./ask";
+import { awaited } from "./calls";
 
 /** The time between two looks at all of many agents, in milliseconds. */
 const LOOK = 5_000;

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { Chart, Page, RunPage, Series } from "../generated/page";
-import { ask } from "./ask";
+import { call } from "./calls";
 
 /** The colour of what lies underneath. */
 const UNDERNEATH = -1;
@@ -20,7 +20,7 @@ export function useBaselinePage(name: string | null): Page | null {
     setBase(null);
     if (name === null) return;
     let isCurrent = true;
-    ask<Page>("baseline").then((made) => {
+    call<Page>("baseline").then((made) => {
       if (isCurrent && "answer" in made) setBase(made.answer);
     });
     return () => {

@@ -11,7 +11,7 @@ import type {
   State,
   Steered,
 } from "../generated/live";
-import { ask } from "./ask";
+import { call } from "./calls";
 import { NoteForm } from "./note";
 import { goesOn, takesLateNotes } from "./run";
 
@@ -27,7 +27,7 @@ const MOST_PERCENT = 200;
 const FEW_USERS = 20;
 
 /** What the server said of a command, and whether it was refused. */
-export interface Said {
+export interface CommandResult {
   text: string;
   isRefused: boolean;
 }
@@ -35,8 +35,8 @@ export interface Said {
 type Body = NewLevel | NewNote | NewCheck | NewEnd;
 
 /** Sends a command; returns what came of it as a sentence. */
-export async function command(name: string, body?: Body): Promise<Said> {
-  const made = await ask<Steered>(name, body ?? null);
+export async function command(name: string, body?: Body): Promise<CommandResult> {
+  const made = await call<Steered>(name, body ?? null);
   if ("problem" in made) return { text: made.problem, isRefused: true };
   const { message, from_s: from } = made.answer;
   const when = from === null ? "" : ` It holds from ${from.toFixed(2)} s on.`;
@@ -50,7 +50,7 @@ export function Controls(props: {
   setNoteAt: (at: number | null) => void;
 }) {
   const { state } = props;
-  const [said, setSaid] = useState<Said | null>(null);
+  const [said, setSaid] = useState<CommandResult | null>(null);
   // What was said of a run is not true of the next one, nor of one that has ended.
   useEffect(() => setSaid(null), [goesOn(state), state.phase === "preparing"]);
   const send = async (name: string, body?: Body) => {
@@ -97,7 +97,7 @@ export function Controls(props: {
 }
 
 /** A check that is added while the run lasts. */
-function CheckForm({ send }: { send: (check: NewCheck) => Promise<Said> }) {
+function CheckForm({ send }: { send: (check: NewCheck) => Promise<CommandResult> }) {
   const [check, setCheck] = useState("");
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -128,8 +128,8 @@ function LateNote(props: {
   state: State;
   noteAt: number | null;
   setNoteAt: (at: number | null) => void;
-  said: Said | null;
-  send: (name: string, body: NewNote) => Promise<Said>;
+  said: CommandResult | null;
+  send: (name: string, body: NewNote) => Promise<CommandResult>;
 }) {
   const { state, said, send } = props;
   if (!takesLateNotes(state)) return null;

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { figure } from "../format";
 import type { Compared, EarlierRun } from "../generated/live";
-import { ask, awaited } from "./ask";
+import { call, awaited } from "./calls";
 import { Scroll } from "../scroll";
 
 /** The runs that are compared. */
@@ -20,7 +20,7 @@ export function Earlier({ number }: { number: number }) {
   if (runs.length === 0) return null;
   const compare = async () => {
     const query = new URLSearchParams({ base: pair.base, with: pair.with });
-    const made = await ask<Compared>(`compare?${query}`);
+    const made = await call<Compared>(`compare?${query}`);
     setTold("answer" in made ? made.answer.text : made.problem);
   };
   return (

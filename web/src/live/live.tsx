@@ -13,7 +13,7 @@ import { Drop, type Taken } from "../drop";
 import { Content } from "../report";
 import { Agents } from "./agents";
 import { Announced } from "./announce";
-import { ask, awaited, send } from "./ask";
+import { call, awaited, send } from "./calls";
 import { Bands } from "./bands";
 import { ChecksSoFar } from "./checks";
 import { useBaseline, useBaselinePage, withBaseline } from "./baseline";
@@ -160,7 +160,7 @@ function BaselineChoice({ chosen }: { chosen: string | null }) {
   const [problem, setProblem] = useState("");
   useEffect(() => awaited("runs", setRuns), []);
   const choose = async (name: string) => {
-    const made = await ask<Steered>("baseline", { name: name || null });
+    const made = await call<Steered>("baseline", { name: name || null });
     setProblem("problem" in made ? made.problem : "");
   };
   return (

@@ -2,9 +2,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Charts } from "../charts/charts";
-import type { NameCourse as Told } from "../generated/live";
+import type { NameCourse as CourseData } from "../generated/live";
 import type { RunPlots } from "../generated/page";
-import { ask } from "./ask";
+import { call } from "./calls";
 
 /** The events after which the course is asked for anew: every other second. */
 const EVERY = 2;
@@ -20,7 +20,7 @@ function usePlots(name: string, number: number): RunPlots | string | null {
   const [found, setFound] = useState<{ name: string; plots: RunPlots | string } | null>(null);
   useEffect(() => {
     let isCurrent = true;
-    ask<Told>(`name?${new URLSearchParams({ name })}`).then((made) => {
+    call<CourseData>(`name?${new URLSearchParams({ name })}`).then((made) => {
       if (!isCurrent) return;
       const plots = "answer" in made ? ofName(made.answer.plots as RunPlots) : made.problem;
       setFound({ name, plots });

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { figure } from "../format";
 import type { NewNote } from "../generated/live";
-import type { Said } from "./controls";
+import type { CommandResult } from "./controls";
 
 export function NoteForm(props: {
   /** The instant that was clicked, in seconds; none for now. */
@@ -11,7 +11,7 @@ export function NoteForm(props: {
   /** What a note without an instant is about; it is about now while the run lasts. */
   now?: string;
   setAt: (at: number | null) => void;
-  send: (note: NewNote) => Promise<Said>;
+  send: (note: NewNote) => Promise<CommandResult>;
 }) {
   const { at, setAt, send, now = "now" } = props;
   const [text, setText] = useState("");

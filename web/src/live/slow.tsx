@@ -5,7 +5,7 @@ import type { HeatCell } from "../charts/heatmap";
 import { figure } from "../format";
 import type { Cause, SlowRow, SlowRows } from "../generated/live";
 import { Scroll } from "../scroll";
-import { ask } from "./ask";
+import { call } from "./calls";
 
 /** What is looked at: a cell, all of the run, or nothing. */
 export type Looked = HeatCell | "all" | null;
@@ -23,7 +23,7 @@ export function SlowRequests(props: { looked: Looked; look: (at: Looked) => void
     setFound(null);
     if (looked === null) return;
     let isCurrent = true;
-    ask<SlowRows>(`slow?${queryOf(looked)}`).then((made) => {
+    call<SlowRows>(`slow?${queryOf(looked)}`).then((made) => {
       if (isCurrent) setFound("answer" in made ? made.answer : made.problem);
     });
     return () => {

@@ -6,7 +6,7 @@ import type { Part } from "../charts/chart";
 import { figure } from "../format";
 import type { Span } from "../generated/live";
 import type { RunPage } from "../generated/page";
-import { ask } from "./ask";
+import { call } from "./calls";
 
 /** What a reader chooses: all, so many seconds at the end, or what is zoomed to. */
 export type Choice = "all" | "zoomed" | number;
@@ -40,7 +40,7 @@ export function useSpan(part: Part | null, number: number): Span | string | null
     if (!part) return setSpan(null);
     let isCurrent = true;
     const query = new URLSearchParams({ from_s: String(part.from), to_s: String(part.to) });
-    ask<Span>(`span?${query}`).then((made) => {
+    call<Span>(`span?${query}`).then((made) => {
       if (isCurrent) setSpan("answer" in made ? made.answer : made.problem);
     });
     return () => {

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Composed, FileKind, NewRun, Offer, Steered } from "../generated/live";
-import { ask } from "./ask";
+import { call } from "./calls";
 
 /** What was typed, by field. */
 export interface Typed {
@@ -86,7 +86,7 @@ export function Start(props: { offer: Offer; typed: Typed; type: (typed: Typed) 
     if (typed.target.trim() === "") return;
     let isCurrent = true;
     const compose = async () => {
-      const made = await ask<Composed>("compose", newRun(typed, kind));
+      const made = await call<Composed>("compose", newRun(typed, kind));
       if (!isCurrent) return;
       setComposed("answer" in made ? made.answer : null);
       setSaid("answer" in made ? null : made.problem);
@@ -100,7 +100,7 @@ export function Start(props: { offer: Offer; typed: Typed; type: (typed: Typed) 
   const start = async (event: Event) => {
     event.preventDefault();
     const save = composed ? { save: composed.save } : {};
-    const started = await ask<Steered>("start", { ...newRun(typed, kind), ...save });
+    const started = await call<Steered>("start", { ...newRun(typed, kind), ...save });
     setSaid("answer" in started ? started.answer.message : started.problem);
   };
   const field = (name: keyof Typed) => ({

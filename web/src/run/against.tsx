@@ -64,7 +64,7 @@ function rowsOf(row: AgainstRow) {
         {index === 0 && (
           <th scope="rowgroup" rowSpan={row.figures.length}>
             {row.name}
-            <Told relation={row.relation} />
+            <RelationText relation={row.relation} />
           </th>
         )}
         <td>{figure.figure}</td>
@@ -79,7 +79,7 @@ function rowsOf(row: AgainstRow) {
 }
 
 /** What all figures of a name come to. */
-function Told({ relation }: { relation: Relation }) {
+function RelationText({ relation }: { relation: Relation }) {
   const { tone, text } = RELATIONS[relation];
   return <div class={tone}>{text}</div>;
 }

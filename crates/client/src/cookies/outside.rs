@@ -76,7 +76,7 @@ impl CookieJar {
     /// Clears the remembered results, which may no longer be valid.
     fn forget_answers(&mut self) {
         self.last_stored = None;
-        self.last_asked = None;
+        self.last_lookup = None;
     }
 }
 

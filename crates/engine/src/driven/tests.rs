@@ -137,7 +137,7 @@ fn drive_in_parts(plan: &Plan, lost: Option<usize>) -> Driven {
         let mut reader = ReportReader::new(workers[number].clone(), 1, None);
         while let NextReport::Report(report) = part.next_report(Duration::ZERO) {
             let bytes = writer.write(&report).expect("bytes");
-            inlet.tell_part(number, reader.read(&bytes).expect("its report"));
+            inlet.report_part(number, reader.read(&bytes).expect("its report"));
         }
         assert!(matches!(part.next_report(Duration::ZERO), NextReport::Over));
     }

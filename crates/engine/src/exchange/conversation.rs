@@ -6,7 +6,7 @@
 //! [events](ExchangeEvent) for its observer, of which it may have any number.
 
 use super::carry_out;
-use super::http1::{finish, judge, open_new, standing, tell_carrier};
+use super::http1::{finish, judge, open_new, report_carrier, standing};
 use super::in_flight::{ExchangeEnd, InFlightBatch, Progress};
 use crate::account::Account;
 use crate::batch::{Batch, Part, Resend};
@@ -180,7 +180,7 @@ impl<H: Host, O: Observer> Conversation<'_, H, O> {
     }
 
     fn count_sent(&mut self, bytes: u64) {
-        if O::WANTS_SENT {
+        if O::NEEDS_SENT {
             self.progress.sent_ns = self.network.host.now_ns();
         }
         self.arrival = None;
@@ -254,8 +254,8 @@ async fn attempt<A: Account, P: Protocol<A::Host>, O: Observer>(
         Some(open) => open,
         None => open_new(in_flight, observer).await?,
     };
-    if O::WANTS_CARRIER {
-        tell_carrier(&open, observer);
+    if O::NEEDS_CARRIER {
+        report_carrier(&open, observer);
     }
     open.connection.set_deadline(in_flight.progress.deadline_ns);
     in_flight.attempt(open.connection.taken());

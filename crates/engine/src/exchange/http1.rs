@@ -98,8 +98,8 @@ pub(super) async fn send<A: Account, O: Observer>(
                 false => continue,
             },
         };
-        if O::WANTS_CARRIER {
-            tell_carrier(&open, observer);
+        if O::NEEDS_CARRIER {
+            report_carrier(&open, observer);
         }
         let mut rest = begin_attempt(&open, &mut in_flight);
         let carried = if rest.len() + batch.tail.len() > SURELY_SENT_AT_ONCE {
@@ -107,7 +107,7 @@ pub(super) async fn send<A: Account, O: Observer>(
         } else {
             match poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest)).await {
                 Ok(()) => {
-                    sent(&mut open, &mut in_flight, O::WANTS_SENT);
+                    sent(&mut open, &mut in_flight, O::NEEDS_SENT);
                     let mut reading = Reading {
                         network: in_flight.network(),
                         open: &mut open,
@@ -148,8 +148,8 @@ pub(super) async fn carry<A: Account, O: Observer>(
     in_flight: &mut InFlightBatch<'_, A>,
     observer: &mut O,
 ) -> Result<(), Broken> {
-    if O::WANTS_CARRIER {
-        tell_carrier(&open, observer);
+    if O::NEEDS_CARRIER {
+        report_carrier(&open, observer);
     }
     match carry_rest(&mut open, in_flight, observer).await {
         Ok(reusable) => {
@@ -174,7 +174,7 @@ async fn carry_rest<A: Account, O: Observer>(
     poll_fn(|cx| open.connection.poll_send_all(cx, &mut rest))
         .await
         .map_err(|error| broken_connection(open, false, ErrorKind::Write, &error))?;
-    sent(open, in_flight, O::WANTS_SENT);
+    sent(open, in_flight, O::NEEDS_SENT);
     let mut reading = Reading {
         network: in_flight.network(),
         open,
@@ -215,7 +215,7 @@ pub(super) fn judge<A: Account>(
 }
 
 /// Reports the connection to an observer.
-pub(super) fn tell_carrier<H: Host, O: Observer>(open: &OpenConnection<H>, observer: &mut O) {
+pub(super) fn report_carrier<H: Host, O: Observer>(open: &OpenConnection<H>, observer: &mut O) {
     observer.carried(&Carrier {
         remote: open.connection.peer(),
         is_http2: false,
@@ -262,10 +262,10 @@ fn look_closely<A: Account>(
 fn sent<A: Account>(
     open: &mut OpenConnection<A::Host>,
     in_flight: &mut InFlightBatch<'_, A>,
-    wants_sent: bool,
+    needs_sent: bool,
 ) {
     let network = in_flight.network();
-    if wants_sent {
+    if needs_sent {
         in_flight.progress.sent_ns = network.host.now_ns();
     }
     in_flight.sendings += 1;
@@ -339,7 +339,7 @@ fn gather<A: Account>(
     let gathering = open.gathering.get_or_insert_default();
     let may_gather = is_short && in_flight.is_whole_pipeline();
     if let Some(bytes) = gathering.begin(may_gather) {
-        open.connection.hear_from(bytes);
+        open.connection.set_receive_low_water(bytes);
     }
     if let Some(until_ns) = gathering.until_ns(in_flight.begun.at_ns) {
         open.connection
@@ -451,7 +451,7 @@ pub(super) async fn dial<A: Account, O: Observer>(
             network.recorder.borrow_mut().reconnected();
         }
     }
-    if O::WANTS_TLS
+    if O::NEEDS_TLS
         && let Some(agreed) = connection.agreed()
     {
         observer.secured(&agreed);

@@ -145,14 +145,14 @@ fn begin<A: Account, O: Observer>(
     if in_flight.goes_again {
         in_flight.count_resent();
     }
-    if O::WANTS_CARRIER {
-        tell_carrier(connection, stream.number(), observer);
+    if O::NEEDS_CARRIER {
+        report_carrier(connection, stream.number(), observer);
     }
     Some(stream)
 }
 
 /// Reports the connection to an observer; `stream` is the number of the stream on it.
-fn tell_carrier<O: Observer>(connection: &Http2Connection, stream: u32, observer: &mut O) {
+fn report_carrier<O: Observer>(connection: &Http2Connection, stream: u32, observer: &mut O) {
     observer.carried(&Carrier {
         remote: connection.peer,
         is_http2: true,

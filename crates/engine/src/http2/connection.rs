@@ -239,7 +239,7 @@ impl State {
 
     /// Ends all streams with the connection.
     pub(crate) fn lose(&mut self, failure: Failure, now_ns: u64) {
-        let mut told = StreamEvents::<false> {
+        let mut events = StreamEvents::<false> {
             places: &mut self.places,
             keeps_all: false,
             at_ns: now_ns,
@@ -247,7 +247,7 @@ impl State {
             lost: Some(&failure),
             ended: 0,
         };
-        self.wire.abandon(&mut told);
+        self.wire.abandon(&mut events);
         self.lost = Some(failure);
         self.opener.take().inspect(Waker::wake_by_ref);
     }
@@ -331,8 +331,8 @@ pub(crate) struct StreamEvents<'a, const SHOWS: bool> {
 }
 
 impl<const SHOWS: bool> h2::Sink for StreamEvents<'_, SHOWS> {
-    const WANTS_FIELDS: bool = SHOWS;
-    const WANTS_BODY: bool = SHOWS;
+    const NEEDS_FIELDS: bool = SHOWS;
+    const NEEDS_BODY: bool = SHOWS;
 
     fn head(&mut self, key: usize, status: u16) {
         let place = &mut self.places.list[key];

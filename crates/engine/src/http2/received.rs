@@ -41,15 +41,15 @@ impl ReceivedResponse {
 
     /// Shows the whole response, in the order in which a response over HTTP/1.1 is shown.
     pub(crate) fn show<S: Sink>(&self, sink: &mut S) {
-        if S::WANTS_HEAD {
+        if S::NEEDS_HEAD {
             sink.head(&self.head());
             sink.status(self.status);
             show_fields(&self.fields, sink);
         }
-        if S::WANTS_BODY && !self.body.is_empty() {
+        if S::NEEDS_BODY && !self.body.is_empty() {
             sink.body(&self.body);
         }
-        if S::WANTS_HEAD {
+        if S::NEEDS_HEAD {
             show_fields(&self.trailers, sink);
         }
     }
@@ -86,8 +86,8 @@ mod tests {
     }
 
     impl Sink for Notes {
-        const WANTS_HEAD: bool = true;
-        const WANTS_BODY: bool = true;
+        const NEEDS_HEAD: bool = true;
+        const NEEDS_BODY: bool = true;
 
         fn head(&mut self, bytes: &[u8]) {
             self.0.push(text(bytes));

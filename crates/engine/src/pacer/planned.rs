@@ -22,24 +22,24 @@ impl Counted {
     }
 
     /// Reports this arrival of a share and all later ones, in slices of time.
-    pub(super) fn tell_in_slices(
+    pub(super) fn report_in_slices(
         &self,
         from: Arrival,
         until_ns: u64,
         share: &Stripes,
-        tell: &mut dyn FnMut(u64, u64),
+        report: &mut dyn FnMut(u64, u64),
     ) {
         let length_ns = until_ns - from.at_ns;
-        let mut told = match self.0.is_numbered {
+        let mut reported = match self.0.is_numbered {
             true => share.count(from.index),
             false => share.count(self.0.due_before(from.at_ns)),
         };
         for slice in 1..=SLICES {
             let end_ns = from.at_ns + (u128::from(length_ns) * slice / SLICES) as u64;
             let due = share.count(self.0.due_before(end_ns));
-            if due > told {
-                tell(end_ns - 1, due - told);
-                told = due;
+            if due > reported {
+                report(end_ns - 1, due - reported);
+                reported = due;
             }
         }
     }
@@ -218,8 +218,8 @@ mod tests {
             per_ns: 1,
         };
         let mut all = planned(every_ns, Spread::Constant, None);
-        let told = [SECOND, 3 * SECOND, 3 * SECOND, u64::MAX].map(|t_ns| all.due_before(t_ns));
-        assert_eq!(told, [0, SECOND, 0, 3_599 * SECOND]);
+        let reported = [SECOND, 3 * SECOND, 3 * SECOND, u64::MAX].map(|t_ns| all.due_before(t_ns));
+        assert_eq!(reported, [0, SECOND, 0, 3_599 * SECOND]);
         let mut some = planned(every_ns, Spread::Constant, Some(5));
         assert_eq!(
             (some.due_before(u64::MAX), some.due_before(u64::MAX)),
@@ -234,8 +234,8 @@ mod tests {
             per_ns: 1,
         };
         let mut all = planned(every_ns, Spread::Poisson, None);
-        let told = [SECOND, 3 * SECOND, u64::MAX].map(|t_ns| all.due_before(t_ns));
-        assert_eq!(told, [0, SECOND, 3_599 * SECOND]);
+        let reported = [SECOND, 3 * SECOND, u64::MAX].map(|t_ns| all.due_before(t_ns));
+        assert_eq!(reported, [0, SECOND, 3_599 * SECOND]);
     }
 
     #[test]

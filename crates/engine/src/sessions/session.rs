@@ -104,14 +104,14 @@ impl Session {
                 requester.settings(),
             )?
         };
-        let mut heard =
+        let mut session_observer =
             SessionObserver::<_, DECODES>::new(step, &self.kept, &self.decoders, observer);
         let user = &*requester.0;
         let timeout_ns = request
             .timeout_ns()
             .unwrap_or(user.worker.network.timeout_ns);
-        let sent = written.send(user, request.series, timeout_ns, &mut heard);
+        let sent = written.send(user, request.series, timeout_ns, &mut session_observer);
         let outcome = sent.await;
-        Ok((outcome, heard.into_next()))
+        Ok((outcome, session_observer.into_next()))
     }
 }

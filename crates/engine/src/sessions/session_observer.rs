@@ -208,8 +208,8 @@ impl<'a, O: Observer, const DECODES: bool> SessionObserver<'a, O, DECODES> {
 }
 
 impl<O: Observer, const DECODES: bool> Sink for SessionObserver<'_, O, DECODES> {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = DECODES || O::WANTS_BODY;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = DECODES || O::NEEDS_BODY;
 
     fn head(&mut self, bytes: &[u8]) {
         self.observer.head(bytes);
@@ -252,9 +252,9 @@ impl<O: Observer, const DECODES: bool> Sink for SessionObserver<'_, O, DECODES> 
 }
 
 impl<O: Observer, const DECODES: bool> Observer for SessionObserver<'_, O, DECODES> {
-    const WANTS_TLS: bool = O::WANTS_TLS;
-    const WANTS_CARRIER: bool = O::WANTS_CARRIER;
-    const WANTS_SENT: bool = O::WANTS_SENT;
+    const NEEDS_TLS: bool = O::NEEDS_TLS;
+    const NEEDS_CARRIER: bool = O::NEEDS_CARRIER;
+    const NEEDS_SENT: bool = O::NEEDS_SENT;
     const MAY_REFUSE: bool = true;
 
     fn secured(&mut self, agreed: &Agreed) {

@@ -87,7 +87,7 @@ impl<'a> OriginalRequest<'a> {
 /// A request in its original form, or one that follows from it.
 #[derive(Debug)]
 pub(super) struct Step<'a> {
-    asked: OriginalRequest<'a>,
+    original: OriginalRequest<'a>,
     /// The URL to which a redirect leads, if there was one.
     url: Option<Url>,
     /// True if it has become a GET without a body.
@@ -105,9 +105,9 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     /// Creates the original request.
-    pub(super) fn first(asked: OriginalRequest<'a>) -> Self {
+    pub(super) fn first(original: OriginalRequest<'a>) -> Self {
         Step {
-            asked,
+            original,
             url: None,
             is_get: false,
             keeps_credentials: true,
@@ -138,18 +138,18 @@ impl<'a> Step<'a> {
     }
 
     pub(super) fn url(&self) -> &Url {
-        self.url.as_ref().unwrap_or(self.asked.url)
+        self.url.as_ref().unwrap_or(self.original.url)
     }
 
     pub(super) fn method(&self) -> &str {
         match self.is_get {
             true => "GET",
-            false => self.asked.method,
+            false => self.original.method,
         }
     }
 
     pub(super) fn body(&self) -> Option<&'a [u8]> {
-        self.asked.body.filter(|_| !self.is_get)
+        self.original.body.filter(|_| !self.is_get)
     }
 
     /// True if it is the original request.
@@ -159,7 +159,7 @@ impl<'a> Step<'a> {
 
     /// True if it goes to the origin of the original request.
     pub(super) fn is_at_home(&self) -> bool {
-        self.is_first() || keeps_credentials(self.url(), self.asked.url)
+        self.is_first() || keeps_credentials(self.url(), self.original.url)
     }
 
     /// True if credentials of the original request may be sent with it.
@@ -219,8 +219,8 @@ impl<'a> Step<'a> {
                 _ => headers.push((name, value)),
             }
         }
-        let asks = headers.iter().any(|(name, _)| is(name, "Accept-Encoding"));
-        if compressed && !asks {
+        let is_given = headers.iter().any(|(name, _)| is(name, "Accept-Encoding"));
+        if compressed && !is_given {
             headers.push(("Accept-Encoding", ACCEPT_ENCODING));
         }
         let added = [
@@ -243,7 +243,7 @@ impl<'a> Step<'a> {
         let leaves_host = !self.is_at_home();
         let (is_get, keeps_credentials) = (self.is_get, self.keeps_credentials);
         let is_signed = self.authorization.is_some();
-        self.asked.fields().filter(move |(name, _)| {
+        self.original.fields().filter(move |(name, _)| {
             let is = |field: &str| name.eq_ignore_ascii_case(field);
             let describes_body = OF_BODIES.iter().any(|field| is(field));
             let authorizes = is("Authorization");

@@ -93,8 +93,8 @@ struct Reader {
 }
 
 impl Sink for Reader {
-    const WANTS_HEAD: bool = false;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = false;
+    const NEEDS_BODY: bool = true;
 
     fn body(&mut self, part: &[u8]) {
         self.body.extend_from_slice(part);

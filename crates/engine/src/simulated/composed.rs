@@ -145,14 +145,14 @@ fn a_resolver_that_says_nothing_costs_the_time_of_a_request() {
 #[test]
 fn what_can_not_be_written_is_not_sent_and_not_recorded() {
     let errors: Rc<RefCell<Vec<String>>> = Rc::default();
-    let told = Rc::clone(&errors);
+    let failure_texts = Rc::clone(&errors);
     let ran = run(once(), move |requester| {
-        let told = Rc::clone(&told);
+        let failure_texts = Rc::clone(&failure_texts);
         async move {
             let error = get(&requester, "ftp://10.0.0.1/")
                 .await
                 .expect_err("no HTTP");
-            told.borrow_mut().push(error.to_string());
+            failure_texts.borrow_mut().push(error.to_string());
             let url = url(URL);
             let request = Composed {
                 method: "GET",
@@ -164,7 +164,8 @@ fn what_can_not_be_written_is_not_sent_and_not_recorded() {
                 resend: crate::Resend::default(),
             };
             let error = requester.request(request, &mut ()).await;
-            told.borrow_mut()
+            failure_texts
+                .borrow_mut()
                 .push(error.expect_err("no name").to_string());
             get(&requester, URL).await.expect("a good request");
         }
@@ -316,14 +317,14 @@ fn a_plan_without_requests_runs_what_its_users_compose() {
 
 /// The observed texts of an exchange that fails.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct FailureTexts(Vec<String>);
 
-impl Sink for Told {
-    const WANTS_HEAD: bool = false;
-    const WANTS_BODY: bool = false;
+impl Sink for FailureTexts {
+    const NEEDS_HEAD: bool = false;
+    const NEEDS_BODY: bool = false;
 }
 
-impl Observer for Told {
+impl Observer for FailureTexts {
     fn blocked(&mut self, by: &Blocked) {
         let what = match by {
             Blocked::Host { host, pattern } => format!("{host} by {pattern}"),
@@ -338,8 +339,8 @@ impl Observer for Told {
 }
 
 /// Requests a URL, and returns the observed texts of its failure.
-async fn told(requester: &Requester<Sim>, text: &str) -> Vec<String> {
-    let (url, mut told) = (url(text), Told::default());
+async fn failure_texts(requester: &Requester<Sim>, text: &str) -> Vec<String> {
+    let (url, mut failure_texts) = (url(text), FailureTexts::default());
     let request = Composed {
         method: "GET",
         url: &url,
@@ -349,9 +350,9 @@ async fn told(requester: &Requester<Sim>, text: &str) -> Vec<String> {
         timeout: None,
         resend: crate::Resend::default(),
     };
-    let sent = requester.request(request, &mut told).await;
+    let sent = requester.request(request, &mut failure_texts).await;
     assert_eq!(sent, Ok(Outcome::Failed(ErrorKind::Resolve)), "{text}");
-    told.0
+    failure_texts.0
 }
 
 fn naming(world: &mut World, naming: Naming) {
@@ -372,7 +373,7 @@ fn hosts_and_addresses_that_are_blocked_fail_with_a_reason_of_their_own() {
     };
     naming(&mut world, rules);
     let ran = run(world, async |requester| {
-        let host = told(&requester, "http://a.bl.test/").await;
+        let host = failure_texts(&requester, "http://a.bl.test/").await;
         let text = "the host `a.bl.test` is blocked by the pattern `*.bl.test`";
         assert_eq!(host, ["a.bl.test by *.bl.test", text]);
         for (url, address) in [
@@ -381,7 +382,7 @@ fn hosts_and_addresses_that_are_blocked_fail_with_a_reason_of_their_own() {
         ] {
             let text = format!("the address {address} is in the blocked range 10.9.0.0/16");
             let what = format!("{address} by 10.9.0.0/16");
-            assert_eq!(told(&requester, url).await, [what, text]);
+            assert_eq!(failure_texts(&requester, url).await, [what, text]);
         }
     });
     assert_eq!(ran.errors(), [(ErrorKind::Resolve, 3)]);

@@ -60,8 +60,8 @@ struct RecordedEvents {
 }
 
 impl Sink for RecordedEvents {
-    const WANTS_HEAD: bool = false;
-    const WANTS_BODY: bool = false;
+    const NEEDS_HEAD: bool = false;
+    const NEEDS_BODY: bool = false;
 }
 
 impl Observer for RecordedEvents {

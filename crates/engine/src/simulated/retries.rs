@@ -188,7 +188,7 @@ fn a_close_that_crosses_a_request_is_seen_after_the_send() {
 }
 
 /// Runs four exchanges whose responses announce the close of the connection.
-fn told(reply: Reply) -> Ran {
+fn run_of_announced_closes(reply: Reply) -> Ran {
     let ran = World::new(limited(4))
         .script(move |_| reply.clone().after(MS))
         .run();
@@ -212,7 +212,7 @@ fn a_connection_that_is_announced_to_close_is_replaced() {
             answer,
         ] {
             let expected = [[0, 0, 6], [6, 4, 16], [16, 4, 26], [26, 4, 36]];
-            assert_eq!(courses(&told(reply)), expected);
+            assert_eq!(courses(&run_of_announced_closes(reply)), expected);
         }
     }
 }

@@ -363,8 +363,8 @@ struct LastBody {
 }
 
 impl Sink for LastBody {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn status(&mut self, _status: u16) {
         self.body.clear();

@@ -52,8 +52,8 @@ impl<H: Host> Behaviour<H> for Watcher {
 }
 
 impl Sink for Watcher {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = false;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = false;
 
     fn head(&mut self, bytes: &[u8]) {
         let head = String::from_utf8_lossy(bytes);

@@ -226,7 +226,7 @@ impl World {
         let prepared: Vec<_> = prepared.collect();
         let joining = std::mem::take(&mut self.joining);
         let more = joining.len() as u32;
-        let told = Told::new(&self.plan, more, Rc::clone(&self.on_interval));
+        let told = Reports::new(&self.plan, more, Rc::clone(&self.on_interval));
         let told = Rc::new(told);
         sim.run(async {
             let mut ready = Vec::new();
@@ -360,7 +360,7 @@ fn join(
     takeover: TakeOver,
     zero_ns: u64,
     hands: &Rc<Hands>,
-    told: &Rc<Told>,
+    told: &Rc<Reports>,
 ) -> Task {
     let (own, told) = (Rc::clone(hands), Rc::clone(told));
     hands.sim.spawn(async move {
@@ -390,7 +390,7 @@ async fn run_all(ready: Vec<Vec<Box<dyn Group>>>, hands: &Rc<Hands>) {
 }
 
 /// The reports of the workers.
-struct Told {
+struct Reports {
     merger: RefCell<Merger>,
     /// The same reports, as if processes had the workers.
     in_parts: InParts,
@@ -401,11 +401,11 @@ struct Told {
     on_interval: Rc<OnInterval>,
 }
 
-impl Told {
+impl Reports {
     fn new(plan: &Plan, joining: u32, on_interval: Rc<OnInterval>) -> Self {
         let parts = plan.parts();
         let workers = (plan.threads + joining) as usize;
-        Told {
+        Reports {
             on_interval,
             merger: RefCell::new(Merger::new(plan)),
             in_parts: InParts::new(plan, joining),

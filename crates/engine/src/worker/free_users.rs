@@ -20,12 +20,12 @@ pub(crate) struct FreeUsers {
 }
 
 impl FreeUsers {
-    /// Counts a user that is free from now on. `is_asked` is true if earlier instants will be
+    /// Counts a user that is free from now on. `is_recorded` is true if earlier instants will be
     /// looked up.
-    pub(crate) fn one_more(&self, now_ns: u64, is_asked: bool) {
+    pub(crate) fn one_more(&self, now_ns: u64, is_recorded: bool) {
         let count = self.count.get();
         self.count.set(count + 1);
-        if count == 0 && is_asked {
+        if count == 0 && is_recorded {
             let without = self.none_from_ns.get()..now_ns;
             self.without.borrow_mut().push(without);
         }

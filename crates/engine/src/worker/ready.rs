@@ -98,7 +98,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
     };
     let dialling = dial_ahead(&worker.network, prepared.endpoints.len(), ahead).await;
     // The names were resolved once for all workers: the first worker reports the times.
-    let told = if stripe.index == 0 {
+    let reported = if stripe.index == 0 {
         prepared.endpoints.as_slice()
     } else {
         &[]
@@ -109,7 +109,7 @@ pub(crate) async fn prepare<H: Host, S: Scenario<H>>(
         stripe,
         users,
         connections: dialling.up.take().into(),
-        resolve_times: told
+        resolve_times: reported
             .iter()
             .filter_map(|endpoint| endpoint.resolve_time)
             .collect(),

@@ -127,8 +127,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     fn drains(&self, order: Order) -> bool {
         let worker = &self.pool.worker;
         let is_new = !worker.draining.get() && self.stopped_ns.is_none();
-        let is_wanted = order == Order::Run && self.drain_end_ns() > self.end_ns;
-        is_new && is_wanted && self.pool.has_unfinished()
+        let has_drain = order == Order::Run && self.drain_end_ns() > self.end_ns;
+        is_new && has_drain && self.pool.has_unfinished()
     }
 
     /// Returns the end of the drain that begins with the end of the window.
@@ -347,8 +347,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let timer = &self.timer;
         poll_fn(|cx| {
             *worker.supervisor.borrow_mut() = Some(cx.waker().clone());
-            let is_asked = worker.is_tally_due.get() || self.is_stopped_anew(Order::Run);
-            if worker.is_over() || is_asked {
+            let is_due = worker.is_tally_due.get() || self.is_stopped_anew(Order::Run);
+            if worker.is_over() || is_due {
                 return Poll::Ready(());
             }
             timer.poll(cx)

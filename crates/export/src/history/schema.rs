@@ -72,8 +72,8 @@ pub(super) enum Tables {
 
 /// Returns the kind of this database.
 pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Tables> {
-    let ask = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get(0));
-    let (mark, version): (i64, i64) = (ask("application_id")?, ask("user_version")?);
+    let value = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get(0));
+    let (mark, version): (i64, i64) = (value("application_id")?, value("user_version")?);
     let count = "SELECT count(*) FROM sqlite_schema";
     let tables: i64 = connection.query_row(count, [], |row| row.get(0))?;
     Ok(match (mark, tables) {

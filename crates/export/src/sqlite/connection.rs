@@ -104,13 +104,13 @@ fn refusal(path: &Path) -> Option<io::Error> {
 /// # Errors
 /// If it can't be opened, or is no database.
 pub fn open(path: &Path) -> Result<Connection, DatabaseError> {
-    let said = |error| DatabaseError::of(path, error);
-    let connection = Connection::open(path).map_err(said)?;
-    connection.busy_timeout(LOCK_TIMEOUT).map_err(said)?;
+    let failed = |error| DatabaseError::of(path, error);
+    let connection = Connection::open(path).map_err(failed)?;
+    connection.busy_timeout(LOCK_TIMEOUT).map_err(failed)?;
     // SQLite does not read the file before the first query.
-    let ask = "SELECT count(*) FROM sqlite_schema";
-    let asked = connection.query_row(ask, [], |row| row.get::<_, i64>(0));
-    asked.map_err(said)?;
+    let query = "SELECT count(*) FROM sqlite_schema";
+    let count = connection.query_row(query, [], |row| row.get::<_, i64>(0));
+    count.map_err(failed)?;
     Ok(connection)
 }
 
@@ -129,8 +129,11 @@ mod tests {
         let path = folder.path().join("notes.db");
         let text = "These are notes, and no database at all. ".repeat(100);
         fs::write(&path, &text).unwrap();
-        let said = refused(&path);
-        assert!(said.contains("notes.db is no SQLite database;"), "{said}");
+        let failed = refused(&path);
+        assert!(
+            failed.contains("notes.db is no SQLite database;"),
+            "{failed}"
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 
@@ -150,11 +153,11 @@ mod tests {
         let fill = "PRAGMA max_page_count = 3; CREATE TABLE t (x); CREATE TABLE u (x); \
                     INSERT INTO t VALUES (zeroblob(100000))";
         let error = connection.execute_batch(fill).unwrap_err();
-        let said = DatabaseError::of(Path::new("a.db"), error);
-        assert!(matches!(said, DatabaseError::Full(_)), "{said}");
+        let failed = DatabaseError::of(Path::new("a.db"), error);
+        assert!(matches!(failed, DatabaseError::Full(_)), "{failed}");
         let error = connection.execute_batch("no SQL").unwrap_err();
-        let said = DatabaseError::of(Path::new("a.db"), error);
-        assert!(matches!(said, DatabaseError::Other { .. }), "{said}");
+        let failed = DatabaseError::of(Path::new("a.db"), error);
+        assert!(matches!(failed, DatabaseError::Other { .. }), "{failed}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{DatabaseError, check_replaceable, open, schema};
 use inserter::Inserter;
 use loadline_record::{Exchange, Header};
 use loadline_runner::preflight::Reserved;
-use loadline_runner::{End, Interval, Observed, Observer, Wants};
+use loadline_runner::{End, Interests, Interval, Observed, Observer};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
@@ -35,9 +35,9 @@ impl SqliteLog {
     }
 
     /// Passes a message to the thread; returns the thread's error if it has ended.
-    fn tell(&mut self, tell: impl Fn(&Inserter) -> bool) -> Observed {
+    fn pass_on(&mut self, send: impl Fn(&Inserter) -> bool) -> Observed {
         match &self.inserter {
-            Some(inserter) if !tell(inserter) => self.finish(),
+            Some(inserter) if !send(inserter) => self.finish(),
             _ => Ok(()),
         }
     }
@@ -51,10 +51,10 @@ impl SqliteLog {
 }
 
 impl Observer for SqliteLog {
-    fn wants(&self) -> Wants {
-        Wants {
+    fn interests(&self) -> Interests {
+        Interests {
             exchanges: true,
-            ..Wants::default()
+            ..Interests::default()
         }
     }
 
@@ -76,11 +76,11 @@ impl Observer for SqliteLog {
     }
 
     fn interval(&mut self, _: &Interval<'_>) -> Observed {
-        self.tell(Inserter::commit)
+        self.pass_on(Inserter::commit)
     }
 
     fn exchanges(&mut self, _: usize, exchanges: &[Exchange]) -> Observed {
-        self.tell(|inserter| inserter.add(exchanges))
+        self.pass_on(|inserter| inserter.add(exchanges))
     }
 
     fn ended(&mut self, _: &End<'_>) -> Observed {

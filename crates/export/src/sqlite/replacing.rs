@@ -68,12 +68,12 @@ fn mark(path: &Path) -> io::Result<Option<u32>> {
 /// Locks the database exclusively for a moment, as its replacement requires. SQLite thereby merges
 /// an earlier writer's journal, so that it is not taken for a part of the new database.
 fn check_unlocked(path: &Path) -> Result<(), DatabaseError> {
-    let ask = || {
+    let read = || {
         let connection = Connection::open(path)?;
         connection.busy_timeout(LOCK_TIMEOUT)?;
         connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT;")
     };
-    match ask().map_err(|error: rusqlite::Error| error.sqlite_error_code()) {
+    match read().map_err(|error: rusqlite::Error| error.sqlite_error_code()) {
         Err(Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => {
             Err(DatabaseError::Locked(path.to_owned()))
         }

@@ -80,11 +80,11 @@ pub(super) fn refusal(code: &str, message: &str, details: &[u8]) -> Refusal {
         "UNIMPLEMENTED" => ", so it takes no metrics over gRPC",
         _ => "",
     };
-    let said = first_line(message);
+    let reason = first_line(message);
     Refusal {
-        reason: match said.is_empty() {
+        reason: match reason.is_empty() {
             true => format!("it answered {name}{meaning}"),
-            false => format!("it answered {name} ({said}){meaning}"),
+            false => format!("it answered {name} ({reason}){meaning}"),
         },
         may_retry: PASSING.contains(&name) || (name == "RESOURCE_EXHAUSTED" && after.is_some()),
         after,
@@ -131,8 +131,11 @@ mod tests {
         assert_eq!(later.after, Some(Duration::from_millis(2_500)));
         assert!(refusal("14", "", &[]).may_retry);
         let unknown = refusal("16", "no token\nat all", &[]);
-        let said = "it answered UNAUTHENTICATED (no token), which is about the user or the token";
-        assert_eq!((unknown.reason.as_str(), unknown.may_retry), (said, false));
+        let reason = "it answered UNAUTHENTICATED (no token), which is about the user or the token";
+        assert_eq!(
+            (unknown.reason.as_str(), unknown.may_retry),
+            (reason, false)
+        );
         assert_eq!(refusal("99", "", b"junk").reason, "it answered 99");
     }
 }

@@ -6,7 +6,7 @@
 use super::channel::Database;
 use super::{Field, FieldKind, Instants, Lines, MOST_BYTES};
 use crate::channel::{Channel, Datagrams};
-use crate::exporter::{Exporter, TIMEOUT, Wants};
+use crate::exporter::{BatchContent, Exporter, TIMEOUT};
 use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::Settings;
 use std::collections::BTreeMap;
@@ -50,9 +50,9 @@ pub(crate) fn open(
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(1)),
         timeout: TIMEOUT,
-        wants: match dialect {
-            Dialect::Native => Wants::Series,
-            Dialect::K6 => Wants::Points,
+        content: match dialect {
+            Dialect::Native => BatchContent::Series,
+            Dialect::K6 => BatchContent::Points,
         },
         layout: Box::new(Lines {
             fields: fields(&settings)?,

@@ -7,7 +7,7 @@
 
 use super::setup::{self, Protocol, Way};
 use super::{Encoding, Form, Names, Otlp};
-use crate::exporter::{Exporter, TIMEOUT, Wants};
+use crate::exporter::{BatchContent, Exporter, TIMEOUT};
 use crate::requested::OpenError;
 use crate::running::now_ns;
 use crate::settings::{Settings, SettingsError};
@@ -53,7 +53,7 @@ pub fn locust(
         receiver: requested.described(),
         interval: interval.unwrap_or(INTERVAL),
         timeout: timeout(&otlp)?,
-        wants: Wants::Series,
+        content: BatchContent::Series,
         layout: Box::new(Otlp::new(form, now_ns())),
         channel: setup::channel(&requested, way)?,
     })
@@ -107,9 +107,9 @@ mod tests {
             assert_eq!(found(variables), expected);
         }
         let unknown = found(&[("EXPORTER_OTLP_PROTOCOL", "http/json")]);
-        let said = "the variable OTEL_EXPORTER_OTLP_PROTOCOL is `http/json`: write grpc or \
+        let reason = "the variable OTEL_EXPORTER_OTLP_PROTOCOL is `http/json`: write grpc or \
                     http/protobuf";
-        assert_eq!(unknown, said);
+        assert_eq!(unknown, reason);
     }
 
     #[test]

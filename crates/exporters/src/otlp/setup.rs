@@ -3,7 +3,7 @@
 
 use super::{Encoding, Form, Names, Otlp, judge, judge_json};
 use crate::channel::{Channel, Judge};
-use crate::exporter::{Exporter, TIMEOUT, Wants};
+use crate::exporter::{BatchContent, Exporter, TIMEOUT};
 use crate::grpc::Grpc;
 use crate::requested::{Dialect, Format, OpenError, Requested};
 use crate::running::now_ns;
@@ -94,7 +94,7 @@ fn open_native(requested: &Requested, settings: &Settings) -> Result<Exporter, O
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(5)),
         timeout: otlp.duration("TIMEOUT")?.unwrap_or(TIMEOUT),
-        wants: Wants::Series,
+        content: BatchContent::Series,
         layout: Box::new(Otlp::new(form, now_ns())),
         channel: channel(requested, way)?,
     })
@@ -129,7 +129,7 @@ fn open_k6(requested: &Requested, settings: &Settings) -> Result<Exporter, OpenE
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(10)),
         timeout: otlp.duration("TIMEOUT")?.unwrap_or(TIMEOUT),
-        wants: Wants::SeriesInMs,
+        content: BatchContent::SeriesInMs,
         layout: Box::new(Otlp::new(form, now_ns())),
         channel: channel(requested, way_of_k6(protocol, &k6, &otlp)?)?,
     })

@@ -122,8 +122,8 @@ fn a_response_in_json_is_read_as_well() {
         assert_eq!(judge_json(accepted.as_bytes()), Ok(()), "{accepted}");
     }
     for count in ["3", "\"3\""] {
-        let said = format!("{{\"partialSuccess\":{{\"rejectedDataPoints\":{count}}}}}");
-        let refusal = judge_json(said.as_bytes()).unwrap_err();
+        let reason = format!("{{\"partialSuccess\":{{\"rejectedDataPoints\":{count}}}}}");
+        let refusal = judge_json(reason.as_bytes()).unwrap_err();
         assert_eq!(refusal.reason, "it rejected 3 of the values ()");
     }
 }

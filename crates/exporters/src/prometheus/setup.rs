@@ -1,7 +1,7 @@
 //! The settings of Prometheus remote write: k6's variables and defaults, and Loadline's own.
 
 use super::{Form, RemoteWrite, Stat};
-use crate::exporter::{Exporter, TIMEOUT, Wants};
+use crate::exporter::{BatchContent, Exporter, TIMEOUT};
 use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::{Settings, SettingsError};
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub(crate) fn open(
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(5)),
         timeout: TIMEOUT,
-        wants: Wants::Series,
+        content: BatchContent::Series,
         layout: Box::new(RemoteWrite::new(form(dialect, prefix, &settings)?)),
         channel: Box::new(requested.http(requested.address(), &fields, &tls)?),
     })

@@ -3,7 +3,7 @@
 use super::Shared;
 use super::server::Endpoint;
 use crate::channel::first_address;
-use crate::exporter::{Exporter, TIMEOUT, Wants};
+use crate::exporter::{BatchContent, Exporter, TIMEOUT};
 use crate::requested::{OpenError, Requested};
 use crate::settings::Settings;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) fn open(requested: &Requested, settings: &Settings) -> Result<Exporte
         receiver: requested.described(),
         interval: Duration::from_secs(1),
         timeout: TIMEOUT,
-        wants: Wants::Series,
+        content: BatchContent::Series,
         layout: Box::new(shared),
         channel: Box::new(endpoint),
     })

@@ -3,7 +3,7 @@
 use super::texts::Texts;
 use super::{Datagram, Names};
 use crate::channel::Datagrams;
-use crate::exporter::{Exporter, TIMEOUT, Wants};
+use crate::exporter::{BatchContent, Exporter, TIMEOUT};
 use crate::requested::{Dialect, OpenError, Requested};
 use crate::settings::Settings;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) fn open(
         receiver: requested.described(),
         interval: interval.unwrap_or(Duration::from_secs(1)),
         timeout: TIMEOUT,
-        wants: Wants::Series,
+        content: BatchContent::Series,
         layout: Box::new(Datagram {
             prefix: prefix.unwrap_or(usual).to_owned(),
             has_tags,

@@ -35,7 +35,7 @@ pub enum Order {
 /// The reason why there is no result, in k6's words. Each ends the command with
 /// [`FAILED`](super::FAILED).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AskError {
+pub enum OrderError {
     /// `scale` was given no number.
     #[error("Specify either -u/--vus or -m/--max")]
     NothingToScale,
@@ -66,20 +66,20 @@ pub enum AskError {
 ///
 /// # Errors
 /// If the order changes nothing, there is no response, or the test refuses.
-pub fn ask(address: &str, order: Order, commands: &Commands) -> Result<String, AskError> {
+pub fn send_order(address: &str, order: Order, commands: &Commands) -> Result<String, OrderError> {
     let question = Question::of(order)?;
     let url = format!("http://{address}/v1/{}", question.path);
-    let unanswered = |problem: String| AskError::Unanswered {
+    let unanswered = |problem: String| OrderError::Unanswered {
         method: question.printed,
         url: url.clone(),
         problem,
     };
-    let asked = CommandRequest {
+    let request = CommandRequest {
         method: question.method,
         url: Url::parse(&url).map_err(|error| unanswered(error.to_string()))?,
         json: question.json,
     };
-    let fetched = fetch(asked, None, commands).map_err(unanswered)?;
+    let fetched = fetch(request, None, commands).map_err(unanswered)?;
     let document = document(&fetched)?;
     Ok(match order {
         Order::Stats => yaml::metrics(&document),
@@ -98,7 +98,7 @@ struct Question {
 }
 
 impl Question {
-    fn of(order: Order) -> Result<Question, AskError> {
+    fn of(order: Order) -> Result<Question, OrderError> {
         match order {
             Order::Status => Ok(Question::get("status")),
             Order::Stats => Ok(Question::get("metrics")),
@@ -107,7 +107,7 @@ impl Question {
             Order::Scale {
                 vus: None,
                 vus_max: None,
-            } => Err(AskError::NothingToScale),
+            } => Err(OrderError::NothingToScale),
             Order::Scale { vus, vus_max } => Ok(Question::patch(None, vus, vus_max)),
         }
     }
@@ -163,12 +163,12 @@ struct StatusChange {
 }
 
 /// Returns the document of a response, unless it is a refusal.
-fn document(fetched: &Fetched) -> Result<Value, AskError> {
+fn document(fetched: &Fetched) -> Result<Value, OrderError> {
     let read = serde_json::from_slice::<Value>(&fetched.body);
     let document =
-        read.map_err(|error| AskError::NoDocument(go_words::json(&fetched.body, &error)))?;
+        read.map_err(|error| OrderError::NoDocument(go_words::json(&fetched.body, &error)))?;
     match document.get("errors").and_then(|errors| errors.get(0)) {
-        Some(problem) => Err(AskError::Refused {
+        Some(problem) => Err(OrderError::Refused {
             title: text(&problem["title"]),
             detail: text(&problem["detail"]),
         }),
@@ -197,7 +197,7 @@ mod tests {
             vus: None,
             vus_max: None,
         };
-        let error = ask("127.0.0.1:1", order, &Commands::default()).expect_err("refused");
+        let error = send_order("127.0.0.1:1", order, &Commands::default()).expect_err("refused");
         assert_eq!(error.to_string(), "Specify either -u/--vus or -m/--max");
     }
 
@@ -221,7 +221,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("its address").to_string();
         drop(listener);
-        let error = ask(&address, Order::Pause, &Commands::default()).expect_err("nobody");
+        let error = send_order(&address, Order::Pause, &Commands::default()).expect_err("nobody");
         let said = format!(
             "Patch \"http://{address}/v1/status\": dial tcp {address}: connect: connection refused"
         );

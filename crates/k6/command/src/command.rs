@@ -1,7 +1,7 @@
 //! A k6 command, from its words to its exit code.
 
 use super::archive::Archive;
-use super::clients::{Order, ask};
+use super::clients::{Order, send_order};
 use super::conduct::Conductor;
 use super::console::{Console, LogOptions};
 use super::new::{NAME, New, TEMPLATE};
@@ -113,13 +113,13 @@ fn command(invocation: &Invocation, session: &Session) -> Result<(), Refused> {
     for warning in &invocation.warnings {
         session.screen.print(&format!("{warning}\n"));
     }
-    let asked = ParsedCommand {
+    let command = ParsedCommand {
         invocation,
         session,
         console: &console,
         has_colours: !no_colours,
     };
-    let answered = asked.answer().and_then(|()| ensure_printed(session));
+    let answered = command.answer().and_then(|()| ensure_printed(session));
     answered.inspect_err(|refused| console.log_refusal(refused))
 }
 
@@ -142,10 +142,10 @@ impl ParsedCommand<'_> {
                 true => version::json(),
                 false => version::line(),
             }),
-            Command::Pause => self.ask(Order::Pause),
-            Command::Resume => self.ask(Order::Resume),
-            Command::Status => self.ask(Order::Status),
-            Command::Stats => self.ask(Order::Stats),
+            Command::Pause => self.send_order(Order::Pause),
+            Command::Resume => self.send_order(Order::Resume),
+            Command::Status => self.send_order(Order::Status),
+            Command::Stats => self.send_order(Order::Stats),
             Command::Scale => self.scale(),
             Command::Help => self.print(&help(self.invocation)),
             Command::Absent(name) => Err(Refused::new(
@@ -361,16 +361,16 @@ impl ParsedCommand<'_> {
 
     fn scale(&self) -> Result<(), Refused> {
         let number = |name: &str| self.flag(name).and_then(|text| text.parse().ok());
-        self.ask(Order::Scale {
+        self.send_order(Order::Scale {
             vus: number("vus"),
             vus_max: number("max"),
         })
     }
 
     /// Sends an order to the test that runs at `--address`.
-    fn ask(&self, order: Order) -> Result<(), Refused> {
+    fn send_order(&self, order: Order) -> Result<(), Refused> {
         let address = self.flag("address").unwrap_or_else(|| ADDRESS.to_owned());
-        let answer = ask(&address, order, &self.session.commands);
+        let answer = send_order(&address, order, &self.session.commands);
         let yaml = answer.map_err(|error| Refused::new(FAILED, error))?;
         self.print(&yaml)
     }

@@ -20,8 +20,8 @@ use loadline_k6_options::needs;
 use loadline_plan::Plan;
 use loadline_record::DeclaredCheck;
 use loadline_runner::{
-    Commands, MeasuredRun, Observer, Setup, Source, Wants, Watch, Workload, has_fleet, is_elastic,
-    refusal_of_joins, runs_elsewhere, start_scenarios,
+    Commands, Interests, MeasuredRun, Observer, Setup, Source, Watch, Workload, has_fleet,
+    is_elastic, refusal_of_joins, runs_elsewhere, start_scenarios,
 };
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
@@ -410,7 +410,7 @@ impl<'a> Conductor<'a> {
         match self.interrupt.reason() {
             Some(Reason::Script(message)) => Some(message),
             Some(Reason::Failure) | None => failure.map(Refused::first_line),
-            Some(Reason::Signal(_) | Reason::Thresholds { .. } | Reason::Asked) => None,
+            Some(Reason::Signal(_) | Reason::Thresholds { .. } | Reason::Requested) => None,
         }
     }
 
@@ -449,7 +449,7 @@ impl<'a> Conductor<'a> {
                 format!("test run was aborted because k6 received a '{name}' signal"),
             )),
             Reason::Script(message) => Some(Refused::new(ABORTED, message)),
-            Reason::Asked => Some(Refused::new(STOPPED, "test run stopped from REST API")),
+            Reason::Requested => Some(Refused::new(STOPPED, "test run stopped from REST API")),
             Reason::Thresholds { message, .. } => Some(Refused::new(THRESHOLDS_CROSSED, message)),
         });
         let is_crossed = || crossed(outcomes).map(|text| Refused::new(THRESHOLDS_CROSSED, text));
@@ -479,9 +479,9 @@ fn beside<'a>(
 
 /// Returns the function that ends a test when its script does.
 fn ending_by(interrupt: Interrupt) -> Box<dyn Fn(Abort) + Send + Sync> {
-    Box::new(move |asked| {
-        interrupt.end(match asked {
-            Abort::Asked(message) => Reason::Script(message),
+    Box::new(move |abort| {
+        interrupt.end(match abort {
+            Abort::Requested(message) => Reason::Script(message),
             Abort::Failed => Reason::Failure,
         });
     })
@@ -547,14 +547,18 @@ pub(super) struct Users {
 }
 
 impl Workload for Users {
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
         let Some(elsewhere) = &self.elsewhere else {
             // What is called once is called here, whoever has the load.
-            return Ok(Box::new(Run::launch(plan, wants.detail(), &self.launches)?));
+            return Ok(Box::new(Run::launch(
+                plan,
+                interests.detail(),
+                &self.launches,
+            )?));
         };
         let job = || Ok(elsewhere.job.clone());
         let tallies = Measured::codec(&self.recording);
-        start_scenarios(plan, wants, &self.launches, job, tallies)
+        start_scenarios(plan, interests, &self.launches, job, tallies)
     }
 
     fn declared(&self) -> Vec<DeclaredCheck> {

@@ -12,7 +12,7 @@ use loadline_metrics::SeriesId;
 use loadline_plan::{Body, Client, EnvironmentProxies, Load, Plan, Request, Shape};
 use loadline_reactor::Host;
 use loadline_record::{Exchange, Outcome};
-use loadline_runner::{Commands, Setup, Source, Wants, Workload};
+use loadline_runner::{Commands, Interests, Setup, Source, Workload};
 use loadline_wire::Sink;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -52,29 +52,29 @@ pub(super) struct Fetched {
 /// # Errors
 /// The reason why there is no response.
 pub(super) fn fetch(
-    asked: CommandRequest,
+    request: CommandRequest,
     proxies: Option<&EnvironmentProxies>,
     commands: &Commands,
 ) -> Result<Fetched, String> {
-    let mut plan = plan(&asked);
+    let mut plan = plan(&request);
     plan.connection.environment_proxies = proxies.cloned().map(Box::new);
-    let (tell, told) = channel();
+    let (sender, responses) = channel();
     let users = Users {
-        asked: Arc::new(asked),
-        tell,
+        request: Arc::new(request),
+        sender,
     };
     loadline_runner::conduct(&Setup::of(&plan), &users, commands, &mut [])
         .map_err(|error| error.to_string())?;
-    let response = told.try_iter().next();
+    let response = responses.try_iter().next();
     response.unwrap_or_else(|| Err("interrupted".to_owned()))
 }
 
 /// Returns the plan of one request of one user.
-fn plan(asked: &CommandRequest) -> Plan {
+fn plan(request: &CommandRequest) -> Plan {
     let mut plan = Plan {
         requests: vec![Request {
-            method: asked.method.to_owned(),
-            url: asked.url.clone(),
+            method: request.method.to_owned(),
+            url: request.url.clone(),
             headers: Vec::new(),
             body: Body::None,
             weight: 1,
@@ -106,16 +106,16 @@ fn client() -> Client {
 }
 
 struct Users {
-    asked: Arc<CommandRequest>,
-    tell: Sender<Result<Fetched, String>>,
+    request: Arc<CommandRequest>,
+    sender: Sender<Result<Fetched, String>>,
 }
 
 impl Workload for Users {
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let (asked, tell) = (Arc::clone(&self.asked), self.tell.clone());
-        let run = Run::start_scenario(plan, wants.detail(), move |_| User {
-            asked: Arc::clone(&asked),
-            tell: tell.clone(),
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
+        let (request, sender) = (Arc::clone(&self.request), self.sender.clone());
+        let run = Run::start_scenario(plan, interests.detail(), move |_| User {
+            request: Arc::clone(&request),
+            sender: sender.clone(),
         })?;
         Ok(Box::new(run))
     }
@@ -123,8 +123,8 @@ impl Workload for Users {
 
 #[derive(Clone)]
 struct User {
-    asked: Arc<CommandRequest>,
-    tell: Sender<Result<Fetched, String>>,
+    request: Arc<CommandRequest>,
+    sender: Sender<Result<Fetched, String>>,
 }
 
 impl<H: Host> Scenario<H> for User {
@@ -139,16 +139,16 @@ impl<H: Host> Scenario<H> for User {
 
 impl<H: Host> Behaviour<H> for User {
     async fn iterate(&mut self, iteration: Iteration<'_, H>) {
-        let asked = Arc::clone(&self.asked);
-        let headers: &[(&str, &str)] = match &asked.json {
+        let request = Arc::clone(&self.request);
+        let headers: &[(&str, &str)] = match &request.json {
             Some(_) => &[("Content-Type", "application/json")],
             None => &[],
         };
         let request = Composed {
-            method: asked.method,
-            url: &asked.url,
+            method: request.method,
+            url: &request.url,
             headers,
-            body: asked.json.as_deref().map(str::as_bytes),
+            body: request.json.as_deref().map(str::as_bytes),
             series: SeriesId::default(),
             timeout: None,
             resend: loadline_engine::Resend::default(),
@@ -161,7 +161,7 @@ impl<H: Host> Behaviour<H> for User {
             Err(error) => Err(ComposeError::to_string(&error)),
         };
         // There is no receiver any more if the run was ended.
-        let _ = self.tell.send(fetched);
+        let _ = self.sender.send(fetched);
     }
 }
 
@@ -174,8 +174,8 @@ struct LastResponse {
 }
 
 impl Sink for LastResponse {
-    const WANTS_HEAD: bool = false;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = false;
+    const NEEDS_BODY: bool = true;
 
     fn body(&mut self, part: &[u8]) {
         let room = MOST_BYTES.saturating_sub(self.body.len());

@@ -6,7 +6,7 @@ use loadline_engine::AnyTally;
 use loadline_k6_metrics::{Outcome, Portion, Recorder, Tags, Thresholds, aborting, builtin};
 use loadline_reactor::monotonic_ns;
 use loadline_record::{Header, Summary};
-use loadline_runner::{End, Interval, Observed, Observer, Wants};
+use loadline_runner::{End, Interests, Interval, Observed, Observer};
 use loadline_script_js::{Measured, Program, RunState, Stage};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ pub(super) struct Clocks {
     /// The end of the load, if it has ended.
     pub(super) load_ended: Option<Instant>,
     /// The time at which the last interval of the run was received.
-    pub(super) heard: Option<Instant>,
+    pub(super) ended: Option<Instant>,
     /// The seconds of the test that were processed.
     pub(super) seconds: u64,
     /// The number of active users at the last update.
@@ -94,10 +94,10 @@ pub(super) struct Listener<'a> {
 }
 
 impl Observer for Listener<'_> {
-    fn wants(&self) -> Wants {
-        Wants {
+    fn interests(&self) -> Interests {
+        Interests {
             idle_after: Some(POLL_INTERVAL),
-            ..Wants::default()
+            ..Interests::default()
         }
     }
 
@@ -118,7 +118,7 @@ impl Observer for Listener<'_> {
 
     fn tally(&mut self, tally: &AnyTally) -> Observed {
         if let Some(measured) = tally.get::<Measured>() {
-            measured.tell_news(self.state, self.stages, self.program);
+            measured.deliver_news(self.state, self.stages, self.program);
             if !measured.portion.is_empty() {
                 self.measured(&measured.portion);
             }
@@ -128,7 +128,7 @@ impl Observer for Listener<'_> {
 
     fn interval(&mut self, _: &Interval<'_>) -> Observed {
         // The last interval arrives together with the end.
-        self.clocks.heard = Some(Instant::now());
+        self.clocks.ended = Some(Instant::now());
         self.look();
         Ok(())
     }
@@ -147,8 +147,8 @@ impl Observer for Listener<'_> {
 impl Listener<'_> {
     /// Ends this part of the test.
     pub(super) fn over(&mut self) {
-        let heard = self.clocks.heard.take();
-        let ended = heard.unwrap_or_else(Instant::now);
+        let ended = self.clocks.ended.take();
+        let ended = ended.unwrap_or_else(Instant::now);
         self.state.execution.end_part(ended);
         if self.phase == Phase::Load {
             self.clocks.load_ended = Some(ended);

@@ -54,12 +54,12 @@ pub enum ModuleError {
 }
 
 /// Sends one request for a URL, and waits for its response.
-type Ask = Box<dyn Fn(&Url) -> Result<Fetched, String> + Send + Sync>;
+type Fetch = Box<dyn Fn(&Url) -> Result<Fetched, String> + Send + Sync>;
 
 /// Finds modules on the web.
 pub struct ModulesCache {
     folder: Option<PathBuf>,
-    ask: Ask,
+    fetcher: Fetch,
 }
 
 impl ModulesCache {
@@ -71,10 +71,10 @@ impl ModulesCache {
         commands: &Commands,
     ) -> Self {
         let commands = commands.clone();
-        let ask = move |url: &Url| fetch(get(url), proxies.as_ref(), &commands);
+        let fetcher = move |url: &Url| fetch(get(url), proxies.as_ref(), &commands);
         ModulesCache {
             folder,
-            ask: Box::new(ask),
+            fetcher: Box::new(fetcher),
         }
     }
 
@@ -126,7 +126,7 @@ impl ModulesCache {
     /// Requests a module from its server; the inner error is a response without a module, the outer
     /// error is a missing response.
     fn retrieve(&self, url: &Url) -> Result<Result<Vec<u8>, String>, String> {
-        let fetched = (self.ask)(url).map_err(|problem| format!("Get \"{url}\": {problem}"))?;
+        let fetched = (self.fetcher)(url).map_err(|problem| format!("Get \"{url}\": {problem}"))?;
         Ok(match fetched.status {
             200 => Ok(fetched.body),
             404 => Err(format!("not found: {url}")),
@@ -227,7 +227,7 @@ mod tests {
     ) -> (ModulesCache, Arc<Mutex<Vec<String>>>) {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let notes = Arc::clone(&asked);
-        let ask = move |url: &Url| {
+        let fetcher = move |url: &Url| {
             notes.lock().expect("notes").push(url.to_string());
             let (status, body) = rule(url.as_str())?;
             let body = body.as_bytes().to_vec();
@@ -235,7 +235,7 @@ mod tests {
         };
         let cache = ModulesCache {
             folder: Some(folder.to_owned()),
-            ask: Box::new(ask),
+            fetcher: Box::new(fetcher),
         };
         (cache, asked)
     }

@@ -174,11 +174,11 @@ impl Sources for Files {
             "file" => {
                 let path = url.to_file_path().map_err(|()| missing())?;
                 fs::read(&path).map_err(|error| {
-                    let asked = match error.kind() {
+                    let call = match error.kind() {
                         io::ErrorKind::NotFound => "stat",
                         _ => "open",
                     };
-                    format!("{asked} {}: {}", path.display(), go_words::system(&error))
+                    format!("{call} {}: {}", path.display(), go_words::system(&error))
                 })
             }
             _ => {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 /// Returns the verdicts and the tables of a test that has ended.
 pub(super) fn tables(ended: &Ended<'_>, machine: &Described) -> Value {
-    let told = summary::machine_readable(ended, true, machine);
-    let found = told["results"]["metrics"].as_array();
+    let document = summary::machine_readable(ended, true, machine);
+    let found = document["results"]["metrics"].as_array();
     let metrics = metrics(found.map_or(&[], Vec::as_slice));
     of(ended.totals, ended.outcomes, Some(metrics))
 }

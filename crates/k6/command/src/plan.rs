@@ -71,14 +71,14 @@ impl PlanContext<'_> {
     /// Returns the number of threads: one for each core and process, but so few that scenarios with
     /// a rate have [users enough](USERS_PER_THREAD) on each of them.
     fn threads(&self, plan: &Plan) -> u32 {
-        let wanted = self.cores.max(self.processes);
+        let needed = self.cores.max(self.processes);
         let open = plan.scenarios.iter().map(|scenario| &scenario.load);
         let open = open.filter(|load| load.shape.is_open());
         let most = match open.map(|load| load.max_users).min() {
             Some(users) => users.min(self.processes.max(users / USERS_PER_THREAD)),
-            None => wanted,
+            None => needed,
         };
-        wanted.min(most).min(plan.load.max_users).max(1)
+        needed.min(most).min(plan.load.max_users).max(1)
     }
 
     /// Returns the plan of one call of one function, with this time limit.

@@ -50,12 +50,12 @@ pub(super) struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     /// Creates the progress of a test's run.
-    pub(super) fn new(asked: &ParsedCommand<'a>, test: &'a Test, report: &'a Report) -> Self {
-        let terminals = asked.session.terminals;
+    pub(super) fn new(command: &ParsedCommand<'a>, test: &'a Test, report: &'a Report) -> Self {
+        let terminals = command.session.terminals;
         let scenarios = &test.options.scenarios;
-        let script = asked.invocation.arguments.first();
+        let script = command.invocation.arguments.first();
         Progress {
-            screen: &asked.session.screen,
+            screen: &command.session.screen,
             script: script.cloned().unwrap_or_default(),
             outputs: report,
             scenarios,
@@ -63,10 +63,10 @@ impl<'a> Progress<'a> {
             segment: test.settings().segment.size(),
             style: RowStyle {
                 has_bars: terminals.stdout,
-                has_colours: terminals.stdout && asked.has_colours,
+                has_colours: terminals.stdout && command.has_colours,
                 columns: terminals.columns.map(usize::from),
             },
-            is_quiet: asked.is_on("quiet"),
+            is_quiet: command.is_on("quiet"),
             due: None,
             last: None,
         }

@@ -77,25 +77,25 @@ impl Report {
     ///
     /// # Errors
     /// If a mode or an output is invalid.
-    pub(super) fn of(asked: &ParsedCommand<'_>) -> Result<Report, Refused> {
-        let mode = match asked.flag("summary-mode").as_deref() {
+    pub(super) fn of(command: &ParsedCommand<'_>) -> Result<Report, Refused> {
+        let mode = match command.flag("summary-mode").as_deref() {
             None | Some("compact") => Mode::Compact,
             Some("full") => Mode::Full,
             Some("legacy") => {
-                asked.console.log_plain(Level::Warning, LEGACY);
+                command.console.log_plain(Level::Warning, LEGACY);
                 Mode::Legacy
             }
             Some("disabled") => Mode::Disabled,
             Some(_) => return Err(Refused::new(FAILED, "invalid summary mode")),
         };
         let mut report = Report {
-            mode: match asked.is_on("no-summary") {
+            mode: match command.is_on("no-summary") {
                 true => Mode::Disabled,
                 false => mode,
             },
-            export: asked.flag("summary-export"),
+            export: command.flag("summary-export"),
             // The legacy summary has only one form.
-            is_newer: mode != Mode::Legacy && asked.is_on("new-machine-readable-summary"),
+            is_newer: mode != Mode::Legacy && command.is_on("new-machine-readable-summary"),
             loadline_outputs: Vec::new(),
             files: Vec::new(),
             writers: RefCell::default(),
@@ -106,36 +106,36 @@ impl Report {
             events: RefCell::default(),
             described: Vec::new(),
         };
-        let environment = &asked.session.place.environment;
-        match asked.invocation.all("out") {
+        let environment = &command.session.place.environment;
+        match command.invocation.all("out") {
             [] => {
                 if let Some(output) = environment.get("K6_OUT").filter(|text| !text.is_empty()) {
-                    report.add(asked, output)?;
+                    report.add(command, output)?;
                 }
             }
             outputs => outputs
                 .iter()
                 .filter(|output| !output.is_empty())
-                .try_for_each(|output| report.add(asked, output))?,
+                .try_for_each(|output| report.add(command, output))?,
         }
         if let Some(dashboard) = Dashboard::of_environment(environment)?
             && report.dashboard.is_none()
         {
-            report.add_dashboard(asked, dashboard)?;
+            report.add_dashboard(command, dashboard)?;
         }
         let file = environment.get("K6_WEB_DASHBOARD_EXPORT");
         if let Some(file) = file.filter(|file| !file.is_empty()) {
-            report.add_page(asked, file)?;
+            report.add_page(command, file)?;
         }
         Ok(report)
     }
 
     /// Adds an output, given as the value of `--out`.
-    fn add(&mut self, asked: &ParsedCommand<'_>, output: &str) -> Result<(), Refused> {
+    fn add(&mut self, command: &ParsedCommand<'_>, output: &str) -> Result<(), Refused> {
         let (name, argument) = output.split_once('=').unwrap_or((output, ""));
-        let directory = &asked.session.place.directory;
+        let directory = &command.session.place.directory;
         let refused = |text: String| Err(Refused::new(FAILED, text));
-        if let Some(export) = Export::of(name, argument, &asked.session.place.environment) {
+        if let Some(export) = Export::of(name, argument, &command.session.place.environment) {
             let export = export?;
             self.described.push(export.described.clone());
             self.exports.push(export);
@@ -155,8 +155,8 @@ impl Report {
             "html" => own(Kind::Page),
             "junit" => own(Kind::Junit),
             "web-dashboard" => {
-                let environment = &asked.session.place.environment;
-                return self.add_dashboard(asked, Dashboard::of(argument, environment)?);
+                let environment = &command.session.place.environment;
+                return self.add_dashboard(command, Dashboard::of(argument, environment)?);
             }
             "json" => {
                 let named = (!matches!(argument, "" | "-")).then_some(argument);
@@ -167,7 +167,7 @@ impl Report {
                 return Ok(());
             }
             "csv" => {
-                let (file, format) = csv_options(asked, argument)?;
+                let (file, format) = csv_options(command, argument)?;
                 self.described.push(format!("csv ({file})"));
                 let form = Form::Csv(format);
                 let opened = SampleFile::open(form, Some(&file), directory);
@@ -198,30 +198,30 @@ impl Report {
     /// Adds the page of a dashboard, and the file to which it is exported.
     fn add_dashboard(
         &mut self,
-        asked: &ParsedCommand<'_>,
+        command: &ParsedCommand<'_>,
         dashboard: Dashboard,
     ) -> Result<(), Refused> {
         if let Some(warning) = dashboard.warning {
-            asked.console.log_plain(Level::Warning, warning);
+            command.console.log_plain(Level::Warning, warning);
         }
         let page = dashboard.page.map(|page| (page, dashboard.events));
         self.dashboard = page.or(self.dashboard.take());
         match dashboard.export {
-            Some(file) => self.add_page(asked, &file),
+            Some(file) => self.add_page(command, &file),
             None => Ok(()),
         }
     }
 
     /// Adds a page that is written into this file, unless it is there already.
-    fn add_page(&mut self, asked: &ParsedCommand<'_>, file: &str) -> Result<(), Refused> {
-        let path = asked.session.place.directory.join(file);
+    fn add_page(&mut self, command: &ParsedCommand<'_>, file: &str) -> Result<(), Refused> {
+        let path = command.session.place.directory.join(file);
         let kind = Kind::Page;
         match self
             .loadline_outputs
             .contains(&LoadlineOutput { kind, path })
         {
             true => Ok(()),
-            false => self.add(asked, &format!("html={file}")),
+            false => self.add(command, &format!("html={file}")),
         }
     }
 
@@ -316,7 +316,7 @@ impl Report {
     }
 
     /// Prints and writes the results of a run that has ended.
-    pub(super) fn conclude(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &EndedTest) {
+    pub(super) fn conclude(&self, command: &ParsedCommand<'_>, test: &Test, ran: &EndedTest) {
         if let Some(sending) = self.sending.take() {
             sending.end();
         }
@@ -330,30 +330,30 @@ impl Report {
             .filter_map(SampleWriter::end)
         {
             let text = format!("an output was not written whole: {problem}");
-            asked.console.log_plain(Level::Error, &text);
+            command.console.log_plain(Level::Error, &text);
         }
         let totals = ran.totals();
         if ran.has_load && totals.sink(builtin::ITERATIONS).is_none() {
-            asked.console.log_plain(Level::Warning, NO_ITERATIONS);
+            command.console.log_plain(Level::Warning, NO_ITERATIONS);
         }
         if self.mode != Mode::Disabled {
-            self.summarise(asked, test, ran, &totals);
+            self.summarise(command, test, ran, &totals);
         }
-        self.conclude_pages(asked, test, ran, &totals);
+        self.conclude_pages(command, test, ran, &totals);
         // Without a request there is no validity to report.
         if totals.sink(builtin::HTTP_REQ_DURATION).is_some() {
             let have_failed = matches!(
                 totals.sink(builtin::HTTP_REQ_FAILED),
                 Some(Sink::Rate(rate)) if rate.share() > FEW_FAILED
             );
-            tell_verdict(asked, ran, have_failed);
+            log_verdict(command, ran, have_failed);
         }
     }
 
     /// Adds k6's results to Loadline's pages.
     fn conclude_pages(
         &self,
-        asked: &ParsedCommand<'_>,
+        command: &ParsedCommand<'_>,
         test: &Test,
         ran: &EndedTest,
         totals: &Totals,
@@ -368,23 +368,29 @@ impl Report {
             .filter_map(|conclude| conclude(&tables).err());
         for problem in problems {
             let text = format!("an output was not written whole: {problem}");
-            asked.console.log_plain(Level::Error, &text);
+            command.console.log_plain(Level::Error, &text);
         }
     }
 
-    fn summarise(&self, asked: &ParsedCommand<'_>, test: &Test, ran: &EndedTest, totals: &Totals) {
+    fn summarise(
+        &self,
+        command: &ParsedCommand<'_>,
+        test: &Test,
+        ran: &EndedTest,
+        totals: &Totals,
+    ) {
         let ended = Ended {
-            has_colours: asked.has_colours && asked.session.terminals.stdout,
+            has_colours: command.has_colours && command.session.terminals.stdout,
             ..ended(test, ran, totals)
         };
         let newer = self.is_newer.then(|| {
             let machine = machine(test);
             summary::machine_readable(&ended, self.is_full(), &machine)
         });
-        let own = match own_summary(asked, test, ran, (&ended, newer.as_ref())) {
+        let own = match own_summary(command, test, ran, (&ended, newer.as_ref())) {
             Ok(own) => own,
             // There is no replacement for a summary that can't be written.
-            Err(problem) => return tell(asked, &problem),
+            Err(problem) => return log_problem(command, &problem),
         };
         let mut files = own.unwrap_or_else(|| self.usual_summary(&ended));
         if let Some(path) = &self.export {
@@ -392,8 +398,8 @@ impl Report {
             let json = json.to_string();
             files.push((path.clone(), go_json::indented_by(4, &json).into_bytes()));
         }
-        if let Some(problem) = write_all(asked, &files) {
-            tell(asked, &problem);
+        if let Some(problem) = write_all(command, &files) {
+            log_problem(command, &problem);
         }
     }
 
@@ -445,13 +451,13 @@ fn machine(test: &Test) -> Machine {
 
 /// Logs the verdict on the validity of the result; mentions if many requests failed, since a valid
 /// result may contain failures.
-fn tell_verdict(asked: &ParsedCommand<'_>, ran: &EndedTest, have_failed: bool) {
+fn log_verdict(command: &ParsedCommand<'_>, ran: &EndedTest, have_failed: bool) {
     for (index, sentence) in ran.verdict.iter().enumerate() {
         let but = match index == 0 && !sentence.is_warning && have_failed {
             true => ": Loadline did not distort the figures, but many requests failed",
             false => "",
         };
-        asked.console.log(&Entry {
+        command.console.log(&Entry {
             level: match sentence.is_warning {
                 true => Level::Warning,
                 false => Level::Info,
@@ -464,8 +470,11 @@ fn tell_verdict(asked: &ParsedCommand<'_>, ran: &EndedTest, have_failed: bool) {
 
 /// Returns the file of the output `csv`, and its time format: from the argument, which is a file
 /// name or `fileName=…,timeFormat=…`, and from variables.
-fn csv_options(asked: &ParsedCommand<'_>, argument: &str) -> Result<(String, TimeFormat), Refused> {
-    let environment = &asked.session.place.environment;
+fn csv_options(
+    command: &ParsedCommand<'_>,
+    argument: &str,
+) -> Result<(String, TimeFormat), Refused> {
+    let environment = &command.session.place.environment;
     let mut file = environment.get("K6_CSV_FILENAME").cloned();
     let mut format = environment.get("K6_CSV_TIME_FORMAT").cloned();
     for part in argument.split(',').filter(|part| !part.is_empty()) {
@@ -507,7 +516,7 @@ fn setup_data(ran: &EndedTest) -> Option<Value> {
 /// # Errors
 /// The reason why the returned value can't be written.
 fn own_summary(
-    asked: &ParsedCommand<'_>,
+    command: &ParsedCommand<'_>,
     test: &Test,
     ran: &EndedTest,
     (ended, newer): (&Ended<'_>, Option<&Value>),
@@ -515,11 +524,11 @@ fn own_summary(
     if !test.program.has("handleSummary") {
         return Ok(None);
     }
-    let terminals = asked.session.terminals;
+    let terminals = command.session.terminals;
     let context = summary::SummaryContext {
         is_stdout_tty: terminals.stdout,
         is_stderr_tty: terminals.stderr,
-        no_color: !asked.has_colours,
+        no_color: !command.has_colours,
         setup_data: setup_data(ran),
     };
     let data = match newer {
@@ -530,22 +539,22 @@ fn own_summary(
         Ok(files) => Ok(files),
         Err(Failure::SummaryFiles(problem)) => Err(problem),
         Err(failure) => {
-            asked.console.log_refusal(&Refused::thrown(failure));
+            command.console.log_refusal(&Refused::thrown(failure));
             Ok(None)
         }
     }
 }
 
 /// Writes texts to files; returns the problems, if there are any.
-fn write_all(asked: &ParsedCommand<'_>, files: &SummaryFiles) -> Option<String> {
+fn write_all(command: &ParsedCommand<'_>, files: &SummaryFiles) -> Option<String> {
     let mut problems = String::new();
-    let screen = &asked.session.screen;
+    let screen = &command.session.screen;
     for (name, content) in files {
         match name.as_str() {
             "stdout" => screen.print(&String::from_utf8_lossy(content)),
             "stderr" => screen.print_error(&String::from_utf8_lossy(content)),
             path => {
-                let written = fs::write(asked.session.place.directory.join(path), content);
+                let written = fs::write(command.session.place.directory.join(path), content);
                 if let Err(error) = written {
                     let problem = go_words::system(&error);
                     // Writing to a text can't fail.
@@ -560,8 +569,8 @@ fn write_all(asked: &ParsedCommand<'_>, files: &SummaryFiles) -> Option<String> 
     (!problems.is_empty()).then(|| format!("Could not save some summary information:{problems}"))
 }
 
-fn tell(asked: &ParsedCommand<'_>, problem: &str) {
-    asked.console.log(&Entry {
+fn log_problem(command: &ParsedCommand<'_>, problem: &str) {
+    command.console.log(&Entry {
         level: Level::Error,
         message: "failed to handle the end-of-test summary",
         fields: &[("error", problem)],

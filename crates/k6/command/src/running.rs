@@ -277,7 +277,7 @@ impl Control for Running {
     }
 
     fn stop(&self) {
-        self.interrupt.end(Reason::Asked);
+        self.interrupt.end(Reason::Requested);
     }
 
     fn scale(&self, scale: Scale) -> Result<(), ScaleError> {
@@ -285,12 +285,12 @@ impl Control for Running {
         let Some(controlled) = live.controlled else {
             return Err(ScaleError::NoExecutor);
         };
-        let wanted = controlled.scaled(scale)?;
+        let scaled = controlled.scaled(scale)?;
         if live.step == Step::Load {
-            let changed = self.commands.set_users_of(wanted.scenario, wanted.vus);
+            let changed = self.commands.set_users_of(scaled.scenario, scaled.vus);
             changed.map_err(|problem| ScaleError::Invalid(problem.to_string()))?;
         }
-        live.controlled = Some(wanted);
+        live.controlled = Some(scaled);
         Ok(())
     }
 }

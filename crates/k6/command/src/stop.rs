@@ -25,7 +25,7 @@ pub(super) enum Reason {
         condition: String,
     },
     /// The REST API stopped it.
-    Asked,
+    Requested,
 }
 
 impl Reason {
@@ -35,7 +35,7 @@ impl Reason {
             Reason::Thresholds { condition, .. } => Ended::Aborted(condition.clone()),
             Reason::Script(message) => Ended::Threw(message.clone()),
             // The failure itself is known at the end of the test.
-            Reason::Failure | Reason::Signal(_) | Reason::Asked => Ended::Interrupted,
+            Reason::Failure | Reason::Signal(_) | Reason::Requested => Ended::Interrupted,
         }
     }
 }

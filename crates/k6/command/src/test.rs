@@ -87,12 +87,12 @@ impl Test {
             let text = "no exported functions in script".to_owned();
             return Err(could_not_load(text, FAILED));
         }
-        let said = archive
+        let json = archive
             .as_ref()
             .map(|archive| archive.options_json.as_str());
-        let said = said.or(program.options()).unwrap_or("{}");
+        let json = json.or(program.options()).unwrap_or("{}");
         let script =
-            Tier::from_json(said).map_err(|error| could_not_load(error.text, error.code))?;
+            Tier::from_json(json).map_err(|error| could_not_load(error.text, error.code))?;
         warn_of_unknown(&script, console);
         let options = options(invocation, script, place, &env, &program);
         let warnings = match &options {
@@ -210,7 +210,7 @@ fn vu_mode(invocation: &Invocation, place: &CommandContext) -> Result<VuMode, Re
 }
 
 /// Returns the tags that k6 sets itself and that were not requested.
-fn unwanted_tags(wanted: &[String]) -> Vec<String> {
+fn unwanted_tags(enabled: &[String]) -> Vec<String> {
     let set = [
         "error",
         "error_code",
@@ -226,16 +226,16 @@ fn unwanted_tags(wanted: &[String]) -> Vec<String> {
     ];
     let unwanted = set
         .into_iter()
-        .filter(|name| !wanted.iter().any(|one| one == name));
+        .filter(|name| !enabled.iter().any(|one| one == name));
     unwanted.map(str::to_owned).collect()
 }
 
 /// Returns the requested tags among those that are only set on request.
-fn optional_tags(wanted: &[String]) -> Vec<String> {
-    let asked = wanted
+fn optional_tags(enabled: &[String]) -> Vec<String> {
+    let enabled = enabled
         .iter()
         .filter(|name| matches!(name.as_str(), "ip" | "iter" | "vu"));
-    asked.cloned().collect()
+    enabled.cloned().collect()
 }
 
 /// Returns the variables of a script: those of the system if requested, those of an archive, and

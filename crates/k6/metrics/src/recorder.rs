@@ -127,7 +127,7 @@ impl Recorder {
 
     /// True if the time of a value is needed. For a gauge it always is, since its last value
     /// counts.
-    pub fn wants_times(&self) -> bool {
+    pub fn needs_times(&self) -> bool {
         self.setup.keeps_samples
     }
 

@@ -138,7 +138,7 @@ pub enum RegisterError {
     #[error(
         "metric '{name}' already exists but with type {}, instead of {}",
         kind.name(),
-        wanted.name()
+        expected.name()
     )]
     OtherType {
         /// The name.
@@ -146,7 +146,7 @@ pub enum RegisterError {
         /// The existing type.
         kind: MetricType,
         /// The requested type.
-        wanted: MetricType,
+        expected: MetricType,
     },
     /// A metric with another unit has the name.
     #[error("metric '{name}' already exists but with a value type {}", contains.name())]
@@ -293,7 +293,7 @@ fn same(known: &Metric, kind: MetricType, contains: Contains) -> Result<(), Regi
         return Err(RegisterError::OtherType {
             name,
             kind: known.kind,
-            wanted: kind,
+            expected: kind,
         });
     }
     if known.contains != contains {

@@ -51,7 +51,7 @@ pub struct SubmetricSet {
     /// The indices of the submetrics of each metric.
     by_parent: Vec<Vec<usize>>,
     /// The names of metrics and submetrics that thresholds request.
-    asked: BTreeSet<String>,
+    requested: BTreeSet<String>,
 }
 
 impl Default for SubmetricSet {
@@ -59,7 +59,7 @@ impl Default for SubmetricSet {
         let mut set = SubmetricSet {
             all: Vec::new(),
             by_parent: Vec::new(),
-            asked: BTreeSet::new(),
+            requested: BTreeSet::new(),
         };
         set.push(Submetric {
             parent: builtin::HTTP_REQ_DURATION,
@@ -84,7 +84,7 @@ impl SubmetricSet {
         for name in names {
             let (metric, suffix) = split(name)?;
             let Some(suffix) = suffix else {
-                set.asked.insert(metric.to_owned());
+                set.requested.insert(metric.to_owned());
                 continue;
             };
             let tags = tags_of(suffix)?;
@@ -92,7 +92,7 @@ impl SubmetricSet {
             let parent = registry.by_name(metric).ok_or_else(unknown)?;
             let suffix = suffix.trim().to_owned();
             let name = format!("{metric}{{{suffix}}}");
-            set.asked.insert(name.clone());
+            set.requested.insert(name.clone());
             set.push(Submetric {
                 parent,
                 name,
@@ -105,8 +105,8 @@ impl SubmetricSet {
 
     /// True if a threshold requests a metric or submetric of this name: the summary shows it even
     /// without a value.
-    pub fn is_asked_for(&self, name: &str) -> bool {
-        self.asked.contains(name)
+    pub fn is_requested(&self, name: &str) -> bool {
+        self.requested.contains(name)
     }
 
     /// Returns all submetrics, in the order of their indices.

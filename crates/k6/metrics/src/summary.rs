@@ -82,18 +82,18 @@ impl Ended<'_> {
         for index in self.totals.setup.submetrics.of(id) {
             let submetric = &self.totals.setup.submetrics.all()[*index];
             let sink = self.totals.tally.submetric(*index);
-            if sink.is_some() || self.is_asked_for(&submetric.name) {
+            if sink.is_some() || self.is_requested(&submetric.name) {
                 shown.push(entry(Some(&submetric.suffix), sink));
             }
         }
         let sink = self.totals.sink(id);
-        if sink.is_some() || shown.len() > before || self.is_asked_for(&metric.name) {
+        if sink.is_some() || shown.len() > before || self.is_requested(&metric.name) {
             shown.push(entry(None, sink));
         }
     }
 
-    fn is_asked_for(&self, name: &str) -> bool {
-        self.totals.setup.submetrics.is_asked_for(name) || self.has_thresholds(name)
+    fn is_requested(&self, name: &str) -> bool {
+        self.totals.setup.submetrics.is_requested(name) || self.has_thresholds(name)
     }
 
     pub(crate) fn has_thresholds(&self, name: &str) -> bool {

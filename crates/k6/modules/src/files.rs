@@ -192,12 +192,12 @@ fn stepping<'js>(ctx: &Ctx<'js>, table: Table) -> Result<Function<'js>> {
         }
         Ok(None) => Ok(Value::new_undefined(ctx)),
         Err(error) => {
-            let told = Object::new(ctx.clone())?;
-            told.set("message", error.to_string())?;
-            told.set("start_line", error.start_line)?;
-            told.set("line", error.line)?;
-            told.set("column", error.column)?;
-            told.into_js(&ctx)
+            let details = Object::new(ctx.clone())?;
+            details.set("message", error.to_string())?;
+            details.set("start_line", error.start_line)?;
+            details.set("line", error.line)?;
+            details.set("column", error.column)?;
+            details.into_js(&ctx)
         }
     })
 }

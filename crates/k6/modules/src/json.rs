@@ -52,7 +52,7 @@ pub fn parse_json<'js>(ctx: &Ctx<'js>, json: &[u8]) -> Result<Value<'js>> {
     parsed.map_err(|error| {
         let thrown = ctx.catch();
         match serde_json::from_slice::<IgnoredAny>(json) {
-            Err(problem) => go_error(ctx, told(json, &problem)),
+            Err(problem) => go_error(ctx, message_of(json, &problem)),
             // The text is JSON, but nested too deep, or too large.
             Ok(_) if error.is_exception() => ctx.throw(thrown),
             Ok(_) => error,
@@ -60,7 +60,7 @@ pub fn parse_json<'js>(ctx: &Ctx<'js>, json: &[u8]) -> Result<Value<'js>> {
     })
 }
 
-fn told(json: &[u8], error: &serde_json::Error) -> String {
+fn message_of(json: &[u8], error: &serde_json::Error) -> String {
     let (line, column) = (error.line().max(1), error.column());
     let line_text = json.split(|byte| *byte == b'\n').nth(line - 1);
     let byte = line_text.and_then(|text| text.get(column.saturating_sub(1)));

@@ -6,7 +6,7 @@ mod modules;
 use rquickjs::{CatchResultExt, Context, Ctx, Runtime};
 
 /// Returns the result of a script as text, with all modules as variables; or the thrown error.
-fn said(script: &str) -> String {
+fn result_of(script: &str) -> String {
     let runtime = Runtime::new().unwrap();
     let context = crate::realm(&runtime).unwrap();
     context.with(|ctx| {
@@ -64,28 +64,31 @@ fn typed_arrays_are_made_once_when_a_script_first_touches_one() {
             return [...others, get(), new DataView(bytes.buffer).getUint8(1)];
         }})({getter})"
     );
-    assert_eq!(said(&script), "true,true,7,2");
-    assert_eq!(said("k6crypto.randomBytes(3).byteLength"), "3");
-    assert_eq!(said("ArrayBuffer.isView(new Float64Array(1))"), "true");
+    assert_eq!(result_of(&script), "true,true,7,2");
+    assert_eq!(result_of("k6crypto.randomBytes(3).byteLength"), "3");
+    assert_eq!(result_of("ArrayBuffer.isView(new Float64Array(1))"), "true");
     let fixed = "{ value: 1, configurable: false }";
     let kept =
         format!("(Object.defineProperty(globalThis, 'DataView', {fixed}), new Int8Array(1))");
-    assert_eq!(said(&kept), "TypeError: could not delete property");
+    assert_eq!(result_of(&kept), "TypeError: could not delete property");
     let replaced = "(() => { try { GoError = 1 } catch { return typeof GoError } })()";
-    assert_eq!(said(replaced), "function");
+    assert_eq!(result_of(replaced), "function");
 }
 
 #[test]
 fn base64_is_written_and_read_in_its_four_alphabets() {
     assert_eq!(
-        said("encoding.b64encode('hello world')"),
+        result_of("encoding.b64encode('hello world')"),
         "aGVsbG8gd29ybGQ="
     );
-    assert_eq!(said("encoding.b64encode('hi>?', 'rawurl')"), "aGk-Pw");
-    assert_eq!(said("encoding.b64decode('aGk-Pw', 'rawurl', 's')"), "hi>?");
-    assert_eq!(said("encoding.b64decode('aGk=').byteLength"), "2");
+    assert_eq!(result_of("encoding.b64encode('hi>?', 'rawurl')"), "aGk-Pw");
     assert_eq!(
-        said("encoding.b64decode('a$==')"),
+        result_of("encoding.b64decode('aGk-Pw', 'rawurl', 's')"),
+        "hi>?"
+    );
+    assert_eq!(result_of("encoding.b64decode('aGk=').byteLength"), "2");
+    assert_eq!(
+        result_of("encoding.b64decode('a$==')"),
         "GoError: illegal base64 data at input byte 1"
     );
 }
@@ -93,20 +96,22 @@ fn base64_is_written_and_read_in_its_four_alphabets() {
 #[test]
 fn views_of_buffers_are_read_from_their_offset() {
     assert_eq!(
-        said("encoding.b64encode(new Uint8Array([1, 104, 105]).subarray(1))"),
+        result_of("encoding.b64encode(new Uint8Array([1, 104, 105]).subarray(1))"),
         "aGk="
     );
 }
 
 #[test]
 fn hashes_are_those_of_their_standards() {
-    let abc = |name: &str| said(&format!("k6crypto.{name}('abc', 'hex')"));
+    let abc = |name: &str| result_of(&format!("k6crypto.{name}('abc', 'hex')"));
     assert_eq!(abc("md4"), "a448017aaf21d8525fc10ae87aa6729d");
     assert_eq!(abc("md5"), "900150983cd24fb0d6963f7d28e17f72");
     assert_eq!(abc("sha1"), "a9993e364706816aba3e25717850c26c9cd0d89d");
     assert_eq!(abc("ripemd160"), "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc");
     assert_eq!(
-        said("k6crypto.hmac('md5', 'key', 'The quick brown fox jumps over the lazy dog', 'hex')"),
+        result_of(
+            "k6crypto.hmac('md5', 'key', 'The quick brown fox jumps over the lazy dog', 'hex')"
+        ),
         "80070713463e7749b90c2dc24911e275"
     );
 }
@@ -115,28 +120,31 @@ fn hashes_are_those_of_their_standards() {
 fn a_hash_of_parts_is_the_hash_of_the_whole() {
     let script = "(() => { const h = k6crypto.createHash('sha256'); h.update('a'); h.update('bc');
         return h.digest('base64') === k6crypto.sha256('abc', 'base64') })()";
-    assert_eq!(said(script), "true");
+    assert_eq!(result_of(script), "true");
 }
 
 #[test]
 fn unknown_algorithms_encodings_and_sizes_throw() {
     assert_eq!(
-        said("k6crypto.createHash('x')"),
+        result_of("k6crypto.createHash('x')"),
         "GoError: invalid algorithm: x"
     );
     assert_eq!(
-        said("k6crypto.md5('a', 'zz')"),
+        result_of("k6crypto.md5('a', 'zz')"),
         "GoError: invalid output encoding: zz"
     );
-    assert_eq!(said("k6crypto.randomBytes(0)"), "GoError: invalid size");
-    assert_eq!(said("k6crypto.randomBytes(7).byteLength"), "7");
+    assert_eq!(
+        result_of("k6crypto.randomBytes(0)"),
+        "GoError: invalid size"
+    );
+    assert_eq!(result_of("k6crypto.randomBytes(7).byteLength"), "7");
 }
 
 #[test]
 fn a_shared_array_is_an_array_that_can_only_be_read() {
     let shared = |rest: &str| {
         let array = "new data.SharedArray('a', () => [{ n: 1 }, { n: 2 }])";
-        said(&format!("((a) => {rest})({array})"))
+        result_of(&format!("((a) => {rest})({array})"))
     };
     assert_eq!(shared("Array.isArray(a) && a.length === 2"), "true");
     assert_eq!(
@@ -153,33 +161,35 @@ fn a_shared_array_is_an_array_that_can_only_be_read() {
 #[test]
 fn globals_of_browsers_are_there() {
     assert_eq!(
-        said("new URL('../x?a=1#h', 'http://u:p@h:81/b/c/').href"),
+        result_of("new URL('../x?a=1#h', 'http://u:p@h:81/b/c/').href"),
         "http://u:p@h:81/b/x?a=1#h"
     );
     assert_eq!(
-        said("((u) => (u.searchParams.append('b', 'c d'), u.port = 9, u))(new URL('http://h/?a'))"),
+        result_of(
+            "((u) => (u.searchParams.append('b', 'c d'), u.port = 9, u))(new URL('http://h/?a'))"
+        ),
         "http://h:9/?a=&b=c+d"
     );
-    assert_eq!(said("atob(btoa('h\\xff')) === 'h\\xff'"), "true");
+    assert_eq!(result_of("atob(btoa('h\\xff')) === 'h\\xff'"), "true");
     assert_eq!(
-        said("new TextDecoder().decode(new TextEncoder().encode('ä€'))"),
+        result_of("new TextDecoder().decode(new TextEncoder().encode('ä€'))"),
         "ä€"
     );
     assert_eq!(
-        said("structuredClone({ a: [new Date(5)] }).a[0].getTime()"),
+        result_of("structuredClone({ a: [new Date(5)] }).a[0].getTime()"),
         "5"
     );
-    assert_eq!(said("crypto.randomUUID().length"), "36");
+    assert_eq!(result_of("crypto.randomUUID().length"), "36");
     assert_eq!(
-        said("crypto.getRandomValues(new Uint16Array(3)).length"),
+        result_of("crypto.getRandomValues(new Uint16Array(3)).length"),
         "3"
     );
     assert_eq!(
-        said("crypto.subtle"),
+        result_of("crypto.subtle"),
         "GoError: crypto.subtle is not supported yet: use k6/crypto"
     );
-    assert_eq!(said("performance.now() >= 0"), "true");
-    assert_eq!(said("new GoError('a') instanceof Error"), "true");
+    assert_eq!(result_of("performance.now() >= 0"), "true");
+    assert_eq!(result_of("new GoError('a') instanceof Error"), "true");
 }
 
 #[test]
@@ -237,12 +247,12 @@ fn what_is_nested_deeper_than_a_stack_is_left_out() {
     );
     assert_eq!(size("li:not(:not(:has(b)))"), "0");
     let deep = "html.parseHTML('<b>'.repeat(9000)).find('b').first().html().length";
-    assert_eq!(said(deep), "62993");
+    assert_eq!(result_of(deep), "62993");
     for endless in ["<div>", "<table><td>"] {
         let deep = format!("html.parseHTML('{endless}'.repeat(1000000))");
         let deep = format!("(() => {{ try {{ {deep} }} catch (e) {{ return e.message }} }})()");
         assert_eq!(
-            said(&deep),
+            result_of(&deep),
             "html: open stack of elements exceeds 10000 nodes"
         );
     }
@@ -255,7 +265,7 @@ fn selected(expression: &str) -> String {
         <input type=checkbox name=c><select name=s><option>m</option></select></form>";
     let page = page.replace('"', "'");
     let script = format!(r#"(($) => {expression})(html.parseHTML("{page}"))"#);
-    said(&script)
+    result_of(&script)
 }
 
 #[test]
@@ -353,7 +363,7 @@ fn a_table_is_read_as_arrays_or_objects_from_where_its_file_is() {
 
 #[test]
 fn files_are_opened_while_a_script_is_initialised_and_told_apart_from_others() {
-    for (script, said) in [
+    for (script, expected) in [
         (
             "open('b.csv')",
             "NotFoundError: no such file or directory \"/s/b.csv\"",
@@ -385,7 +395,7 @@ fn files_are_opened_while_a_script_is_initialised_and_told_apart_from_others() {
             "TypeError: seeking before start of file",
         ),
     ] {
-        assert_eq!(filed(&format!("return {script}")), said, "{script}");
+        assert_eq!(filed(&format!("return {script}")), expected, "{script}");
     }
 }
 
@@ -475,7 +485,7 @@ fn a_stream_asks_for_as_much_as_its_strategy_says() {
 
 #[test]
 fn streams_that_fail_or_are_cancelled_say_so() {
-    for (script, said) in [
+    for (script, expected) in [
         (
             "await new ReadableStream({ async pull() { throw new Error('dry') } })
                .getReader().read()",
@@ -508,6 +518,6 @@ fn streams_that_fail_or_are_cancelled_say_so() {
             "GoError: NotSupportedError:'bytes' stream is not supported yet",
         ),
     ] {
-        assert_eq!(streamed(script), said, "{script}");
+        assert_eq!(streamed(script), expected, "{script}");
     }
 }

@@ -42,7 +42,7 @@ pub fn consolidate(
     let mut warnings = Vec::new();
     for (name, higher) in tiers {
         let had_scenarios = tier.get("scenarios").is_some();
-        if had_scenarios && higher.says_execution() && higher.get("scenarios").is_none() {
+        if had_scenarios && higher.defines_execution() && higher.get("scenarios").is_none() {
             warnings.push(format!(
                 "\"{name}\" level configuration overrode scenarios configuration entirely"
             ));
@@ -130,11 +130,11 @@ fn derived(tier: &Tier, warnings: &mut Vec<String>) -> Result<Map<String, Value>
     if let Some(scenarios) = scenarios.filter(|scenarios| !scenarios.is_empty()) {
         return Ok(scenarios.clone());
     }
-    for (name, is_said) in [
+    for (name, is_set) in [
         ("stages", stages.is_some()),
         ("scenarios", scenarios.is_some()),
     ] {
-        if is_said {
+        if is_set {
             warnings.push(format!(
                 "`{name}` was explicitly set to an empty value, running the script with 1 \
                  iteration in 1 VU"
@@ -244,8 +244,8 @@ impl Consolidated {
                     *value = usual.into();
                 }
                 None if *name == "scenarios" && !has_requirements => {
-                    let said = self.value(name);
-                    *value = said.as_object().map_or(Value::Null, with_all_fields);
+                    let given = self.value(name);
+                    *value = given.as_object().map_or(Value::Null, with_all_fields);
                 }
                 _ => {}
             }
@@ -263,8 +263,10 @@ impl Consolidated {
             }
         }
         for (name, default) in DEFAULTS {
-            let said = self.value(name);
-            let mut value = said.as_array().map_or_else(|| texts(default), Clone::clone);
+            let given = self.value(name);
+            let mut value = given
+                .as_array()
+                .map_or_else(|| texts(default), Clone::clone);
             if name == "systemTags" {
                 value.sort_by(|a, b| a.as_str().cmp(&b.as_str()));
             }
@@ -283,9 +285,9 @@ impl Consolidated {
 
     /// Returns the options of name resolution, with all their fields.
     fn dns_json(&self) -> Value {
-        let said = self.value("dns");
+        let given = self.value("dns");
         let fields = ["ttl", "select", "policy"].map(|field| {
-            let value = said.get(field).cloned().unwrap_or_default();
+            let value = given.get(field).cloned().unwrap_or_default();
             (field.to_owned(), value)
         });
         Value::Object(fields.into_iter().collect())

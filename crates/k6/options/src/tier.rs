@@ -64,13 +64,13 @@ impl Tier {
     }
 
     /// True if options are set that define the load.
-    pub(crate) fn says_execution(&self) -> bool {
+    pub(crate) fn defines_execution(&self) -> bool {
         EXECUTION.iter().any(|name| self.values.contains_key(*name))
     }
 
     /// Merges a tier with higher precedence into this one.
     pub(crate) fn overlay(&mut self, higher: Tier) {
-        if higher.says_execution() {
+        if higher.defines_execution() {
             EXECUTION
                 .iter()
                 .for_each(|name| drop(self.values.remove(*name)));

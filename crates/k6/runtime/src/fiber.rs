@@ -200,8 +200,8 @@ impl Control {
         future: impl Future<Output = T> + 'static,
     ) -> Result<T, Cancelled> {
         let output = Rc::new(Cell::new(None));
-        let told = Rc::clone(&output);
-        let awaited = async move { told.set(Some(future.await)) };
+        let slot = Rc::clone(&output);
+        let awaited = async move { slot.set(Some(future.await)) };
         self.awaited.replace(Some(Box::pin(awaited)));
         while !self.is_cancelled() && self.awaited.borrow().is_some() {
             self.suspend();
@@ -362,13 +362,13 @@ mod tests {
     #[test]
     fn a_wait_below_ends_with_its_fiber_and_its_panic_comes_up() {
         let (ended, alive) = (Rc::new(Cell::new(None)), Rc::new(()));
-        let (told, held) = (Rc::clone(&ended), Rc::clone(&alive));
+        let (slot, held) = (Rc::clone(&ended), Rc::clone(&alive));
         let mut waiting = fiber(move |control| {
             let never = async move {
                 pending::<()>().await;
                 drop(held);
             };
-            told.set(Some(control.wait_below(never)));
+            slot.set(Some(control.wait_below(never)));
         });
         assert!(!waiting.resume(Waker::noop()));
         drop(waiting);
@@ -376,10 +376,10 @@ mod tests {
         assert_eq!(Rc::strong_count(&alive), 1);
 
         let caught = Rc::new(Cell::new(false));
-        let told = Rc::clone(&caught);
+        let slot = Rc::clone(&caught);
         let mut panicking = fiber(move |control| {
             let waited = || control.wait_below(async { panic!("below") });
-            told.set(catch_unwind(AssertUnwindSafe(waited)).is_err());
+            slot.set(catch_unwind(AssertUnwindSafe(waited)).is_err());
         });
         assert!(panicking.resume(Waker::noop()));
         assert!(caught.get());
@@ -417,8 +417,8 @@ mod tests {
     #[test]
     fn a_fiber_that_is_dropped_comes_to_its_end() {
         let ended = Rc::new(Cell::new(None));
-        let told = Rc::clone(&ended);
-        let mut fiber = fiber(move |control| told.set(Some(control.wait(pending::<()>()))));
+        let slot = Rc::clone(&ended);
+        let mut fiber = fiber(move |control| slot.set(Some(control.wait(pending::<()>()))));
         assert!(!fiber.resume(Waker::noop()));
         drop(fiber);
         assert_eq!(ended.get(), Some(Err(Cancelled)));

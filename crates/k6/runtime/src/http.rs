@@ -154,12 +154,12 @@ fn send_one<'js>(
         let sentence = "Making http requests in the init context is not supported";
         return Err(k6_error(call.ctx, sentence));
     };
-    let wanted = match ScriptRequest::read(call, &vu, method, (&url, &body, &params))? {
-        Ok(wanted) => wanted,
+    let script_request = match ScriptRequest::read(call, &vu, method, (&url, &body, &params))? {
+        Ok(script_request) => script_request,
         Err(unmade) => return refuse(call.ctx, &unmade),
     };
     let user = Rc::clone(&vu);
-    let fetched = vu.wait_below(move || fetch(user, requester, wanted));
+    let fetched = vu.wait_below(move || fetch(user, requester, script_request));
     let fetched = fetched.map_err(cut_off(call.ctx))?;
     deliver(call.ctx, fetched)
 }
@@ -215,10 +215,10 @@ fn begin<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     };
     let method = call.text(&call.arg(0))?.into();
     let given = (&call.arg(1), &call.arg(2), &call.arg(3));
-    let wanted = ScriptRequest::read(&call, &vu, method, given)?;
+    let script_request = ScriptRequest::read(&call, &vu, method, given)?;
     let (promise, resolve, reject) = call.ctx.promise()?;
-    let wanted = match wanted {
-        Ok(wanted) => wanted,
+    let script_request = match script_request {
+        Ok(script_request) => script_request,
         Err(problem) => {
             settle(call.ctx, refuse(call.ctx, &problem), &resolve, &reject)?;
             return Ok(promise.into_value());
@@ -226,7 +226,7 @@ fn begin<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     };
     let resolve = Persistent::save(call.ctx, resolve);
     let reject = Persistent::save(call.ctx, reject);
-    let fetching = fetch(vu.clone(), requester, wanted);
+    let fetching = fetch(vu.clone(), requester, script_request);
     vu.operations.begin(async move {
         let fetched = fetching.await;
         Box::new(move |ctx: &Ctx<'_>| {

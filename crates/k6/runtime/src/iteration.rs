@@ -241,7 +241,7 @@ fn iterate<'js>(
     scenario: &Scenario,
 ) {
     scenario.note_begin();
-    if state.options.tells("iter") {
+    if state.options.has_optional_tag("iter") {
         vu.retag(|_| ());
     }
     if !state.options.http.keeps_cookies {
@@ -264,14 +264,14 @@ fn iterate<'js>(
     }
     leave_groups(vu);
     stop_timers(vu);
-    tell_error(ctx, vu, scenario, called);
+    report_error(ctx, vu, scenario, called);
     conclude(vu, state, scenario, began.elapsed());
 }
 
 /// Logs and counts an exception of an iteration, or a rejection that no code handled.
 // Within its caller the stack of each user would have its frame while the script runs.
 #[inline(never)]
-fn tell_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Result<()>) {
+fn report_error(ctx: &Ctx<'_>, vu: &Vu, scenario: &Scenario, called: rquickjs::Result<()>) {
     let thrown = called
         .err()
         .map(|error| caught(ctx, &vu.program.store, error));

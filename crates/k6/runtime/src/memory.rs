@@ -18,10 +18,10 @@ pub(crate) fn usual_limit_bytes() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
     *LIMIT.get_or_init(|| {
         let read = |path: &str| std::fs::read_to_string(path).ok();
-        let machine = read("/proc/meminfo").and_then(|told| total_bytes(&told));
+        let machine = read("/proc/meminfo").and_then(|text| total_bytes(&text));
         let containers = OF_CONTAINER.iter().filter_map(|path| read(path));
         // Where there is no limit, the file has a word, or a number beyond every machine.
-        let limits = containers.filter_map(|told| told.trim().parse::<usize>().ok());
+        let limits = containers.filter_map(|text| text.trim().parse::<usize>().ok());
         let least = machine.into_iter().chain(limits).min();
         least.map_or(OF_UNKNOWN_BYTES, |bytes| bytes / 2)
     })
@@ -39,8 +39,8 @@ pub(crate) fn grow_heap() {
 }
 
 /// Reads the machine's memory in bytes from the text of `/proc/meminfo`.
-fn total_bytes(told: &str) -> Option<usize> {
-    let line = told
+fn total_bytes(text: &str) -> Option<usize> {
+    let line = text
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kilobytes = line.trim().strip_suffix("kB")?.trim();
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn the_kernels_line_is_read() {
-        let told = "MemTotal:       24683652 kB\nMemFree:        14104496 kB\n";
-        assert_eq!(total_bytes(told), Some(24_683_652 * 1_024));
+        let text = "MemTotal:       24683652 kB\nMemFree:        14104496 kB\n";
+        assert_eq!(total_bytes(text), Some(24_683_652 * 1_024));
         assert_eq!(total_bytes("MemTotal: much"), None);
         assert_eq!(total_bytes(""), None);
     }

@@ -41,7 +41,7 @@ pub(crate) fn add(
     for (index, submetric) in setup.submetrics.all().iter().enumerate() {
         let parent = registered.get(submetric.parent.index());
         if let (Some(sink), Some(metric)) = (tally.submetric(index), parent)
-            && setup.submetrics.is_asked_for(&submetric.name)
+            && setup.submetrics.is_requested(&submetric.name)
         {
             let tags = submetric.tags.iter().cloned().collect();
             put(
@@ -59,8 +59,8 @@ pub(crate) fn add(
             count: check.passes + check.fails,
         });
         let tags = [("check", &check.name), ("group", &check.group)];
-        let told = tags.into_iter().filter(|(_, value)| !value.is_empty());
-        let tags = told.map(|(tag, value)| (tag.to_owned(), value.clone()));
+        let given = tags.into_iter().filter(|(_, value)| !value.is_empty());
+        let tags = given.map(|(tag, value)| (tag.to_owned(), value.clone()));
         put(to, "checks", tags.collect(), MetricUnit::None, rate);
     }
 }
@@ -90,7 +90,7 @@ pub(crate) fn add_users((active, ready, at_ns): (u32, u32, u64), to: &mut Custom
 
 fn is_shown(id: MetricId, name: &str, setup: &RecorderSetup) -> bool {
     let is_own = !Registry::is_builtin(id) || SHOWN.contains(&id);
-    is_own || setup.submetrics.is_asked_for(name)
+    is_own || setup.submetrics.is_requested(name)
 }
 
 fn put(
@@ -193,11 +193,11 @@ mod tests {
         recorder.check("is fine", false, 1, &tags);
         let mut metrics = CustomMetrics::default();
         add(&recorder.take(), &setup, true, &mut metrics);
-        let told: Vec<(String, u64)> = metrics
+        let given: Vec<(String, u64)> = metrics
             .iter()
             .map(|(key, metric)| (key.to_string(), metric.count()))
             .collect();
-        let told: Vec<(&str, u64)> = told.iter().map(|(key, n)| (key.as_str(), *n)).collect();
+        let given: Vec<(&str, u64)> = given.iter().map(|(key, n)| (key.as_str(), *n)).collect();
         let expected = [
             ("checks", 2),
             ("checks{check:is fine,group:::cart}", 2),
@@ -206,7 +206,7 @@ mod tests {
             ("orders", 2),
             ("size", 2),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(given, expected);
         let sum = |name: &str| match &metrics.get(&Key::new(name).unwrap()).unwrap().values {
             Values::Counter(counter) => (counter.sum.value(), counter.in_window.value()),
             Values::Trend(trend) => (trend.sum(), trend.max().unwrap()),

@@ -158,7 +158,7 @@ impl Outbox {
 
     /// Keeps the end that the script requested. A failure is kept by the state of the run.
     pub fn abort(&self, abort: Abort) {
-        if let Abort::Asked(message) = abort {
+        if let Abort::Requested(message) = abort {
             self.kept().1.get_or_insert(message);
         }
     }
@@ -358,7 +358,7 @@ impl News {
 
     /// Tells the test: its log, the state that its users would change in this process, and what
     /// ends it.
-    pub(crate) fn tell(&self, run: &RunState, stages: &[Arc<Stage>], program: &Program) {
+    pub(crate) fn deliver(&self, run: &RunState, stages: &[Arc<Stage>], program: &Program) {
         for entry in &self.entries {
             let fields = entry.fields.iter();
             let fields: Vec<_> = fields.map(|(k, v)| (k.as_str(), v.as_str())).collect();
@@ -375,7 +375,7 @@ impl News {
             run.fail(failure.clone());
         }
         if let Some(message) = &self.aborted {
-            run.end(Abort::Asked(message.clone()));
+            run.end(Abort::Requested(message.clone()));
         }
     }
 }
@@ -473,8 +473,8 @@ mod tests {
         outbox.clear();
         outbox.log(&entry("a secret"));
         outbox.log(&entry("plain"));
-        outbox.abort(Abort::Asked("enough".to_owned()));
-        outbox.abort(Abort::Asked("again".to_owned()));
+        outbox.abort(Abort::Requested("enough".to_owned()));
+        outbox.abort(Abort::Requested("again".to_owned()));
         run.mark_failed();
         run.fail(Failure::Threw("an error".to_owned()));
         let news = News::take(&run).expect("news");

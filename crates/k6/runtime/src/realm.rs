@@ -36,8 +36,8 @@ fn at_once<T: 'static>(
     run: impl FnOnce(&Rc<Vu>) -> Result<T, Failure> + 'static,
 ) -> Result<T, Failure> {
     let result = Rc::new(RefCell::new(None));
-    let (told, inside) = (Rc::clone(&result), Rc::clone(vu));
-    let body = move || drop(told.replace(Some(run(&inside))));
+    let (slot, inside) = (Rc::clone(&result), Rc::clone(vu));
+    let body = move || drop(slot.replace(Some(run(&inside))));
     let mut fiber = Fiber::new(&vu.control, vu.clone(), body).map_err(memory)?;
     // Nothing that it awaits comes from an event loop.
     while !fiber.resume(Waker::noop()) {}

@@ -111,7 +111,7 @@ impl Default for HttpOptions {
 
 impl UserOptions {
     /// True if samples get this optional tag or metadata.
-    pub(crate) fn tells(&self, name: &str) -> bool {
+    pub(crate) fn has_optional_tag(&self, name: &str) -> bool {
         self.optional_tags.iter().any(|known| known == name)
     }
 }
@@ -185,7 +185,7 @@ impl SetupData {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Abort {
     /// `exec.test.abort()`, with its message and the place of the call.
-    Asked(String),
+    Requested(String),
     /// A failure of a user after which no run can continue.
     Failed,
 }

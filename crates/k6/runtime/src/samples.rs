@@ -127,9 +127,9 @@ impl Measured {
     }
 
     /// Tells the test the news of the processes that run parts of it; nothing if there are none.
-    pub fn tell_news(&self, run: &RunState, stages: &[Arc<Stage>], program: &Program) {
+    pub fn deliver_news(&self, run: &RunState, stages: &[Arc<Stage>], program: &Program) {
         if let Some(news) = &self.news {
-            news.tell(run, stages, program);
+            news.deliver(run, stages, program);
         }
     }
 }
@@ -188,8 +188,8 @@ impl Worker {
     pub(crate) fn usual_fields(&self, options: &HttpOptions) -> &Fields {
         self.usual_fields.get_or_init(|| {
             let agent = ("User-Agent".to_owned(), options.user_agent.clone());
-            let is_told = !options.user_agent.is_empty();
-            Rc::new(is_told.then_some(agent).into_iter().collect())
+            let is_sent = !options.user_agent.is_empty();
+            Rc::new(is_sent.then_some(agent).into_iter().collect())
         })
     }
 
@@ -208,7 +208,7 @@ impl Worker {
     /// where only a gauge would need it: reading the clock is part of a request's cost.
     pub(crate) fn record_now<T>(&self, record: impl FnOnce(&mut Recorder, u64) -> T) -> T {
         self.record(|recorder| {
-            let at_ns = if recorder.wants_times() { wall_ns() } else { 0 };
+            let at_ns = if recorder.needs_times() { wall_ns() } else { 0 };
             record(recorder, at_ns)
         })
     }
@@ -273,10 +273,10 @@ impl CommonTags {
         let of_run = run.into_iter().flat_map(|run| run.options.tags.clone());
         let of_stage = activity.stage.iter().flat_map(|stage| stage.tags());
         let group = ("group".to_owned(), activity.group());
-        let is_wanted = |(name, _): &(String, String)| {
+        let is_enabled = |(name, _): &(String, String)| {
             run.is_none_or(|run| !run.options.unwanted_tags.contains(name))
         };
-        let of_k6 = of_stage.chain([group]).filter(is_wanted);
+        let of_k6 = of_stage.chain([group]).filter(is_enabled);
         let own = activity.tags.clone();
         let all = of_run.chain(of_k6).chain(own);
         let mut tags: Vec<(String, String)> = Vec::new();
@@ -295,11 +295,11 @@ impl CommonTags {
 /// requested, and the metadata that the script has set.
 fn metadata(run: Option<&RunState>, id: u32, activity: &Activity) -> Vec<(String, String)> {
     let numbers = [("vu", u64::from(id)), ("iter", activity.iteration)];
-    let asked = numbers
+    let enabled = numbers
         .into_iter()
-        .filter(|(name, _)| run.is_some_and(|run| run.options.tells(name)));
-    let asked = asked.map(|(name, number)| (name.to_owned(), number.to_string()));
-    asked.chain(activity.metadata.clone()).collect()
+        .filter(|(name, _)| run.is_some_and(|run| run.options.has_optional_tag(name)));
+    let enabled = enabled.map(|(name, number)| (name.to_owned(), number.to_string()));
+    enabled.chain(activity.metadata.clone()).collect()
 }
 
 /// The tags of a sample: its own, then the user's common ones, which they replace.

@@ -48,10 +48,10 @@ impl Shared {
     /// has its own. Has to be called on the user's fiber.
     pub(crate) fn of(vu: &Rc<Vu>) -> Result<Option<Rc<Self>>, Failure> {
         // Setup, teardown and the init context always have a runtime of their own.
-        let is_wanted = vu.run.as_ref().is_some_and(|run| {
+        let is_needed = vu.run.as_ref().is_some_and(|run| {
             run.options.vu_mode == VuMode::Shared && vu.id > 0 && !run.is_unshared()
         });
-        if !is_wanted {
+        if !is_needed {
             return Ok(None);
         }
         if let Some(known) = vu.worker.shared.get() {
@@ -158,11 +158,11 @@ fn based<T: 'static>(
 ) -> rquickjs::Result<T> {
     let result = Rc::new(Cell::new(None));
     let run = Rc::new(Cell::new(Some(run)));
-    let (told, once) = (Rc::clone(&result), Rc::clone(&run));
+    let (slot, once) = (Rc::clone(&result), Rc::clone(&run));
     let native = crate::native::function(ctx, BASE_NAME, move |call| {
         call.ctx.globals().remove(BASE_NAME)?;
         if let Some(run) = once.take() {
-            told.set(Some(run(call.ctx)));
+            slot.set(Some(run(call.ctx)));
         }
         Ok(Value::new_undefined(call.ctx.clone()))
     })?;

@@ -376,7 +376,7 @@ impl Vu {
     /// Ends the run on the script's request, with its message.
     pub(crate) fn abort(&self, message: String) {
         if let Some(run) = &self.run {
-            run.end(Abort::Asked(message.clone()));
+            run.end(Abort::Requested(message.clone()));
         }
         self.aborted.replace(Some(message));
         self.control.cancel(true);

@@ -21,14 +21,14 @@ impl Routes {
             "/api/v1/runs" => written(StatusCode::OK, &starter.earlier()),
             "/api/v1/run" => {
                 let query = request.uri.query().unwrap_or_default();
-                match starter.report(&asked(query, "name")) {
+                match starter.report(&value_of(query, "name")) {
                     Ok(page) => written(StatusCode::OK, &page),
                     Err(sentence) => problem(StatusCode::NOT_FOUND, &sentence),
                 }
             }
             "/api/v1/compare" => {
                 let query = request.uri.query().unwrap_or_default();
-                let (base, with) = (asked(query, "base"), asked(query, "with"));
+                let (base, with) = (value_of(query, "base"), value_of(query, "with"));
                 match starter.compare(&base, &with) {
                     Ok(text) => written(StatusCode::OK, &Compared { text }),
                     Err(sentence) => problem(StatusCode::UNPROCESSABLE_ENTITY, &sentence),
@@ -125,7 +125,7 @@ fn report_of(starting: &Starting, name: &str) -> Answer {
 
 /// Returns a value of a query, in which a space may be a plus, as forms write it; empty if it is
 /// not there.
-pub(super) fn asked(query: &str, name: &str) -> String {
+pub(super) fn value_of(query: &str, name: &str) -> String {
     given(query, name).unwrap_or_default()
 }
 
@@ -168,9 +168,9 @@ mod tests {
 
     #[test]
     fn values_of_queries_are_decoded() {
-        assert_eq!(asked("base=a.run&with=b%20c.run", "with"), "b c.run");
-        assert_eq!(asked("base=a+b%2Bc.run", "base"), "a b+c.run");
-        assert_eq!(asked("base=a.run", "with"), "");
+        assert_eq!(value_of("base=a.run&with=b%20c.run", "with"), "b c.run");
+        assert_eq!(value_of("base=a+b%2Bc.run", "base"), "a b+c.run");
+        assert_eq!(value_of("base=a.run", "with"), "");
         assert_eq!(decoded("100%"), "100%");
         assert_eq!(decoded("%zz%c3%a9"), "%zzé");
     }

@@ -15,7 +15,7 @@ fn routes() -> Routes {
     }
 }
 
-fn ask(method: Method, path: &str, body: &str) -> Answer {
+fn respond_to(method: Method, path: &str, body: &str) -> Answer {
     routes().answer(&Request {
         method,
         uri: path.parse().unwrap(),
@@ -25,8 +25,8 @@ fn ask(method: Method, path: &str, body: &str) -> Answer {
 }
 
 /// The status, and the message of a JSON answer.
-fn told(method: Method, path: &str, body: &str) -> (u16, String) {
-    let answer = ask(method, path, body);
+fn message_of(method: Method, path: &str, body: &str) -> (u16, String) {
+    let answer = respond_to(method, path, body);
     let Content::Whole(bytes) = &answer.content else {
         panic!("no text");
     };
@@ -42,11 +42,11 @@ fn commands_without_a_run_are_refused_in_a_sentence() {
         ("/api/v1/level", r#"{"percent": 120}"#),
         ("/api/v1/level", r#"{"users": 3}"#),
     ] {
-        let (status, message) = told(Method::POST, path, body);
+        let (status, message) = message_of(Method::POST, path, body);
         assert_eq!(status, 409, "{path}");
         assert!(message.starts_with("No load is under way"), "{message}");
     }
-    let (status, message) = told(Method::POST, "/api/v1/resume", "");
+    let (status, message) = message_of(Method::POST, "/api/v1/resume", "");
     assert_eq!(
         (status, message.contains("not paused")),
         (409, true),
@@ -73,7 +73,7 @@ fn a_level_that_can_not_be_read_says_how_it_is_written() {
         r#"{"scenario": "browse"}"#,
         r#"{"scenario": "browse", "users": 3}"#,
     ] {
-        let (status, message) = told(Method::POST, "/api/v1/level", body);
+        let (status, message) = message_of(Method::POST, "/api/v1/level", body);
         assert_eq!(status, 400, "{body}");
         assert!(message.len() > 20, "{body}: {message}");
     }
@@ -83,23 +83,23 @@ fn a_level_that_can_not_be_read_says_how_it_is_written() {
 fn changes_are_made_by_post_and_nothing_else_is() {
     for path in ["pause", "resume", "stop", "abort", "level"] {
         for method in [Method::GET, Method::PUT, Method::DELETE, Method::HEAD] {
-            let answer = ask(method, &format!("/api/v1/{path}"), "");
+            let answer = respond_to(method, &format!("/api/v1/{path}"), "");
             assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
             assert_eq!(answer.fields[ALLOW], "POST");
         }
     }
-    let answer = ask(Method::POST, "/api/v1/state", "");
+    let answer = respond_to(Method::POST, "/api/v1/state", "");
     assert_eq!(answer.fields[ALLOW], "GET, HEAD");
-    let answer = ask(Method::PUT, "/api/v1/baseline", "");
+    let answer = respond_to(Method::PUT, "/api/v1/baseline", "");
     assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
     assert_eq!(answer.fields[ALLOW], "GET, HEAD, POST");
-    assert_eq!(told(Method::GET, "/nowhere", "").0, 404);
+    assert_eq!(message_of(Method::GET, "/nowhere", "").0, 404);
 }
 
 #[test]
 fn reports_come_with_the_end() {
-    assert_eq!(told(Method::GET, "/report.json", "").0, 409);
-    let (status, message) = told(Method::GET, "/saved.run", "");
+    assert_eq!(message_of(Method::GET, "/report.json", "").0, 409);
+    let (status, message) = message_of(Method::GET, "/saved.run", "");
     assert_eq!(
         (status, message.contains("--save FILE")),
         (404, true),
@@ -116,7 +116,7 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
         "/nowhere",
         "/api/v1/openapi.json",
     ] {
-        let fields = ask(Method::GET, path, "").fields;
+        let fields = respond_to(Method::GET, path, "").fields;
         let policy = fields[document::POLICY].to_str().unwrap();
         assert!(policy.starts_with("default-src 'self'"), "{policy}");
         assert!(
@@ -132,7 +132,7 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
 #[cfg(feature = "html")]
 #[test]
 fn the_scripts_of_the_page_have_the_nonce_of_its_policy() {
-    let answer = ask(Method::GET, "/", "");
+    let answer = respond_to(Method::GET, "/", "");
     let policy = answer.fields[document::POLICY].to_str().unwrap().to_owned();
     let Content::Whole(bytes) = answer.content else {
         panic!("no document");
@@ -156,29 +156,29 @@ fn a_note_has_a_text_and_a_run() {
         r#"{"at_s": 1e30, "text": "deployed"}"#,
         r#"{"at": 3, "text": "deployed"}"#,
     ] {
-        let (status, message) = told(Method::POST, "/api/v1/note", body);
+        let (status, message) = message_of(Method::POST, "/api/v1/note", body);
         assert_eq!(status, 400, "{body}");
         assert!(message.ends_with('.'), "{body}: {message}");
     }
-    let (status, message) = told(Method::POST, "/api/v1/note", r#"{"text": "deployed"}"#);
+    let (status, message) = message_of(Method::POST, "/api/v1/note", r#"{"text": "deployed"}"#);
     assert_eq!(status, 409);
     assert!(message.starts_with("There is no run"), "{message}");
 }
 
 #[test]
 fn what_needs_a_run_or_a_folder_says_so() {
-    assert_eq!(told(Method::GET, "/api/v1/slow", "").0, 400);
+    assert_eq!(message_of(Method::GET, "/api/v1/slow", "").0, 400);
     let cell = "/api/v1/slow?from_s=0&to_s=1&from_us=0&to_us=1e6";
-    assert_eq!(told(Method::GET, cell, "").0, 409);
+    assert_eq!(message_of(Method::GET, cell, "").0, 409);
     let all_times = "/api/v1/slow?from_s=0&to_s=1";
-    assert_eq!(told(Method::GET, all_times, "").0, 409);
+    assert_eq!(message_of(Method::GET, all_times, "").0, 409);
     for none in ["from_us=slow", "to_us="] {
         let cell = format!("{all_times}&{none}");
-        assert_eq!(told(Method::GET, &cell, "").0, 400, "{cell}");
+        assert_eq!(message_of(Method::GET, &cell, "").0, 400, "{cell}");
     }
-    assert_eq!(told(Method::GET, "/api/v1/baseline", "").0, 404);
-    assert_eq!(told(Method::GET, "/report.html", "").0, 409);
-    let (status, message) = told(Method::POST, "/api/v1/baseline", r#"{"name": "a.run"}"#);
+    assert_eq!(message_of(Method::GET, "/api/v1/baseline", "").0, 404);
+    assert_eq!(message_of(Method::GET, "/report.html", "").0, 409);
+    let (status, message) = message_of(Method::POST, "/api/v1/baseline", r#"{"name": "a.run"}"#);
     assert_eq!(
         (status, message.contains("loadline web")),
         (404, true),

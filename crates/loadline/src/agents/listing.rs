@@ -27,9 +27,9 @@ pub(super) struct Listed {
 }
 
 /// Returns the table of the agents that were chosen.
-pub(super) fn table(agents: &[Listed], wanted: &Selector) -> String {
+pub(super) fn table(agents: &[Listed], requested: &Selector) -> String {
     if agents.is_empty() {
-        return none(wanted);
+        return none(requested);
     }
     let rows: Vec<[String; 9]> = std::iter::once(COLUMNS.map(str::to_owned))
         .chain(agents.iter().map(row))
@@ -51,8 +51,8 @@ pub(super) fn table(agents: &[Listed], wanted: &Selector) -> String {
 }
 
 /// Returns the sentence about a bus without such agents.
-fn none(wanted: &Selector) -> String {
-    let labels = wanted.labels.iter();
+fn none(requested: &Selector) -> String {
+    let labels = requested.labels.iter();
     let labels = labels.map(|(key, value)| format!(" --label {key}={value}"));
     let labels: String = labels.collect();
     match labels.is_empty() {

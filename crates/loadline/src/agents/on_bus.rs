@@ -10,7 +10,7 @@ use crate::flags::agent::{AgentFlags, AgentsFlags, BusFlags};
 use crate::flags::run::machines::{LossFlag, MachineFlags};
 use crate::floor;
 use crate::publish::{print, write_listing};
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use anyhow::{Context, Result, anyhow};
 use loadline_bus::{
     Bus, BusAddress, Card, GatherError, Hire, Host, Labels, MeasureFloor, Selector, Task,
@@ -38,7 +38,7 @@ const MOST_NAMES: usize = 8;
 static HIRED: OnceLock<Hired> = OnceLock::new();
 
 /// Has all runs of this command made by the agents of its flags, if they give any. Waits until
-/// there are enough. `is_told` is true if the begin of each run is printed.
+/// there are enough. `prints_wait` is true if the begin of each run is printed.
 ///
 /// # Errors
 /// The sentence about flags that contradict each other, a bus that can't be used, or too few
@@ -46,28 +46,28 @@ static HIRED: OnceLock<Hired> = OnceLock::new();
 pub(crate) fn hire(
     flags: &MachineFlags,
     processes: u32,
-    is_told: bool,
+    prints_wait: bool,
 ) -> Result<Option<Hired>, String> {
-    let wanted = wanted(flags, processes)?;
+    let requested = requested(flags, processes)?;
     if let Some(hired) = HIRED.get() {
         return Ok(Some(*hired));
     }
-    if wanted.is_none() && flags.watch_agents.is_none() {
+    if requested.is_none() && flags.watch_agents.is_none() {
         return Ok(None);
     }
     let bus = Bus::connect(&flags.bus.address()?).map_err(|error| error.to_string())?;
-    let patience = flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT);
-    post_watchers(flags, &bus, patience)?;
-    let Some(wanted) = wanted else {
+    let timeout = flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT);
+    post_watchers(flags, &bus, timeout)?;
+    let Some(requested) = requested else {
         return Ok(None);
     };
-    let cards = loadline_bus::find(&bus, &wanted, patience).map_err(|error| error.to_string())?;
+    let cards = loadline_bus::find(&bus, &requested, timeout).map_err(|error| error.to_string())?;
     let hired = hired(&cards);
     loadline_runner::hire(Box::new(Agents {
         bus,
-        labels: wanted.labels,
-        patience,
-        is_told,
+        labels: requested.labels,
+        timeout,
+        prints_wait,
         is_elastic: flags.elastic,
         on_loss: match flags.on_loss {
             None | Some(LossFlag::Share) => OnLoss::Share,
@@ -81,13 +81,13 @@ pub(crate) fn hire(
 ///
 /// # Errors
 /// The sentence about too few of them.
-fn post_watchers(flags: &MachineFlags, bus: &Bus, patience: Duration) -> Result<(), String> {
+fn post_watchers(flags: &MachineFlags, bus: &Bus, timeout: Duration) -> Result<(), String> {
     let Some(agents) = &flags.watch_agents else {
         return Ok(());
     };
-    let wanted = agents.parse::<Selector>();
-    let wanted = wanted.map_err(|error| format!("--watch-agents: {error}"))?;
-    let cards = loadline_bus::find_watchers(bus, &wanted, patience);
+    let requested = agents.parse::<Selector>();
+    let requested = requested.map_err(|error| format!("--watch-agents: {error}"))?;
+    let cards = loadline_bus::find_watchers(bus, &requested, timeout);
     let cards = cards.map_err(|error| error.to_string())?;
     loadline_runner::post(Box::new(Watchers::new(bus, cards)));
     Ok(())
@@ -97,7 +97,7 @@ fn post_watchers(flags: &MachineFlags, bus: &Bus, patience: Duration) -> Result<
 ///
 /// # Errors
 /// The sentence about flags that contradict each other.
-fn wanted(flags: &MachineFlags, processes: u32) -> Result<Option<Selector>, String> {
+fn requested(flags: &MachineFlags, processes: u32) -> Result<Option<Selector>, String> {
     let Some(agents) = &flags.agents else {
         return match flags.bus.nats {
             Some(_) if flags.watch_agents.is_none() => {
@@ -115,8 +115,8 @@ fn wanted(flags: &MachineFlags, processes: u32) -> Result<Option<Selector>, Stri
     if processes > 1 {
         return Err("each agent has one process; leave out --processes, or --agents.".to_owned());
     }
-    let wanted = agents.parse::<Selector>();
-    wanted
+    let requested = agents.parse::<Selector>();
+    requested
         .map(Some)
         .map_err(|error| format!("--agents: {error}"))
 }
@@ -127,13 +127,13 @@ fn wanted(flags: &MachineFlags, processes: u32) -> Result<Option<Selector>, Stri
 /// # Errors
 /// As for [`hire`], but for what the bus says.
 pub(crate) fn of_locustfile(flags: &MachineFlags) -> Result<Option<String>, String> {
-    let Some(wanted) = wanted(flags, 1)? else {
+    let Some(requested) = requested(flags, 1)? else {
         return Ok(None);
     };
     let hire = Hire {
         bus: flags.bus.address()?,
-        agents: wanted.to_string(),
-        patience: flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT),
+        agents: requested.to_string(),
+        timeout: flags.agents_timeout.unwrap_or(AGENTS_TIMEOUT),
         keeps_losses: flags.on_loss == Some(LossFlag::Keep),
         is_elastic: flags.elastic,
     };
@@ -156,32 +156,32 @@ fn hired(cards: &[Card]) -> Hired {
 struct Agents {
     bus: Bus,
     labels: Labels,
-    patience: Duration,
-    is_told: bool,
+    timeout: Duration,
+    prints_wait: bool,
     is_elastic: bool,
     on_loss: OnLoss,
 }
 
 impl Fleet for Agents {
     fn lines(&self, parts: u32) -> Result<Vec<Line>, String> {
-        let wanted = Selector {
+        let requested = Selector {
             count: Some(parts),
             labels: self.labels.clone(),
         };
-        let hosts = loadline_bus::gather(&self.bus, &wanted, None, self.patience);
+        let hosts = loadline_bus::gather(&self.bus, &requested, None, self.timeout);
         let hosts = hosts.map_err(|error| error.to_string())?;
-        if self.is_told {
-            say_line(&beginning(&hosts));
+        if self.prints_wait {
+            print_line(&beginning(&hosts));
         }
         Ok(hosts.into_iter().map(|host| host.line).collect())
     }
 
     fn available(&self, most: u32) -> u32 {
-        let wanted = Selector {
+        let requested = Selector {
             count: Some(most),
             labels: self.labels.clone(),
         };
-        match loadline_bus::find(&self.bus, &wanted, FREE_TIMEOUT) {
+        match loadline_bus::find(&self.bus, &requested, FREE_TIMEOUT) {
             Ok(cards) => cards.len() as u32,
             Err(GatherError::TooFew { usable, .. }) => usable as u32,
             Err(
@@ -198,12 +198,12 @@ impl Fleet for Agents {
             return None;
         }
         let bus = self.bus.clone();
-        let wanted = Selector {
+        let requested = Selector {
             count: Some(1),
             labels: self.labels.clone(),
         };
         Some(Box::new(move || {
-            let hosts = loadline_bus::gather(&bus, &wanted, None, Duration::ZERO).ok()?;
+            let hosts = loadline_bus::gather(&bus, &requested, None, Duration::ZERO).ok()?;
             hosts.into_iter().next().map(|host| host.line)
         }))
     }
@@ -276,7 +276,7 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
         Task::PartOf(other) => Err(format!("it runs no parts of {other}")),
         Task::Command(words) if flags.allow_commands => {
             let program = words.first().map_or("nothing", String::as_str);
-            say_line(&format!("Runs {program} for a coordinator."));
+            print_line(&format!("Runs {program} for a coordinator."));
             commands::start(words)
         }
         Task::Command(_) => Err(NO_COMMANDS.to_owned()),
@@ -326,7 +326,7 @@ fn own_name() -> String {
 /// If the bus can't be used.
 pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
     let address = flags.bus.address().map_err(|sentence| anyhow!(sentence))?;
-    let wanted = Selector {
+    let requested = Selector {
         count: None,
         labels: labels(&flags.labels)?,
     };
@@ -335,16 +335,20 @@ pub(crate) fn list(flags: &AgentsFlags) -> Result<Exit> {
         let card = only(loadline_bus::agents(&bus)?, on)?;
         return commands::run(&bus, &card, &flags.command);
     }
-    let agents = listed(&bus, &wanted)?;
-    write_listing(&flags.output, || json(&agents), || table(&agents, &wanted))?;
+    let agents = listed(&bus, &requested)?;
+    write_listing(
+        &flags.output,
+        || json(&agents),
+        || table(&agents, &requested),
+    )?;
     Ok(Exit::Good)
 }
 
 /// Returns the agents that are chosen, with what they can do. Clocks are measured after the floors,
 /// while no machine is busy with one.
-fn listed(bus: &Bus, wanted: &Selector) -> Result<Vec<Listed>> {
+fn listed(bus: &Bus, requested: &Selector) -> Result<Vec<Listed>> {
     let mut cards = loadline_bus::agents(bus)?;
-    cards.retain(|card| wanted.fits(card));
+    cards.retain(|card| requested.fits(card));
     let floors = loadline_bus::floors(bus, &cards)?;
     let listed = cards.into_iter().zip(floors).map(|(card, floor)| {
         Ok(Listed {

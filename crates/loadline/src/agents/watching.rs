@@ -1,6 +1,6 @@
 //! Processes that are watched on other machines: by an agent there, for a run here.
 
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use loadline_bus::{Bus, Card, Eye, View};
 use loadline_reactor::monotonic_ns;
 use loadline_record::watched::{Watched, WatchedTree};
@@ -188,7 +188,7 @@ fn follow(
             Err(reason) => {
                 failures += 1;
                 if failures == MOST_FAILURES {
-                    say_line(&format!(
+                    print_line(&format!(
                         "Agent {} {reason}: what it watches is missing from here on.",
                         view.name()
                     ));

@@ -13,7 +13,7 @@ const LEFT_OUT: &str = "this build has no agents; build it with `make build`, or
 pub(crate) fn hire(
     flags: &MachineFlags,
     _processes: u32,
-    _is_told: bool,
+    _prints_wait: bool,
 ) -> Result<Option<Hired>, String> {
     match flags.agents.is_some() || flags.bus.nats.is_some() {
         true => Err(LEFT_OUT.to_owned()),

@@ -9,7 +9,7 @@ use crate::interrupt::{Interrupts, Manner};
 use crate::publish::write_file;
 use crate::resolve::{Locust, Search};
 use crate::session::{Session, keys_of_view};
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use crate::view::View;
 use crate::web::keep_open;
 use anyhow::Result;
@@ -109,18 +109,18 @@ pub(crate) fn run(mut search: Search) -> Result<Exit> {
         origin: &first.0.unwrap_or_else(|| Origin::now(environment)),
     };
     shown.end(&report);
-    let trouble = closing::tell_trouble_before(publish(search, &report), trouble)?;
+    let trouble = closing::print_trouble_before(publish(search, &report), trouble)?;
     match (ended, trouble) {
         (SearchEnd::Failed(error), _) => {
             Err(anyhow::Error::from(error).context("the search ended early"))
         }
         (_, Some(trouble)) => Err(trouble.into()),
         (SearchEnd::Interrupted, None) => {
-            closing::tell("interrupted; the report covers what was found until then.");
+            closing::print_reason("interrupted; the report covers what was found until then.");
             Ok(Exit::Interrupted)
         }
         (SearchEnd::Complete, None) => {
-            let exit = tell_exit(&outcome.conclusion, search.run.trust);
+            let exit = exit_with_reason(&outcome.conclusion, search.run.trust);
             keep_open(page);
             Ok(exit)
         }
@@ -136,7 +136,7 @@ fn load(locust: &Locust) -> Result<Locustfile> {
         command.args(["-H", host]);
     }
     command.args(&locust.options);
-    Ok(Locustfile::start(command, say_line)?)
+    Ok(Locustfile::start(command, print_line)?)
 }
 
 /// Has the plan of the trials name the host that the locustfile's requests go to.
@@ -169,12 +169,14 @@ fn conduct(
         }
         match progress {
             // A loss is said even where progress is not.
-            Progress::Void(reason) => say_line(&void(reason)),
-            Progress::Left(agents) => say_line(&format!(
+            Progress::Void(reason) => print_line(&void(reason)),
+            Progress::Left(agents) => print_line(&format!(
                 "The search goes on with {}.",
                 counted(agents.into(), "agent")
             )),
-            Progress::Trial(_) | Progress::Pause(_) if session.progress => tell(search, progress),
+            Progress::Trial(_) | Progress::Pause(_) if session.progress => {
+                print_progress(search, progress)
+            }
             Progress::Trial(_) | Progress::Pause(_) => {}
         }
     })
@@ -268,21 +270,21 @@ fn searched(search: &Search, floor: Option<Floor>, gone: Duration) -> Searched {
 fn announce(search: &Search) {
     let shown = search.run.session.progress;
     if shown && search.usual_checks && search.locust.is_some() {
-        say_line("No --check is given: using p99<1s and errors<0.1%.");
+        print_line("No --check is given: using p99<1s and errors<0.1%.");
     } else if shown && search.usual_checks {
-        say_line("No --check is given: using p99<1s, errors<0.1% and non2xx<0.1%.");
+        print_line("No --check is given: using p99<1s, errors<0.1% and non2xx<0.1%.");
     } else if shown && search.errors_added {
-        say_line("No --check on errors is given: adding errors<1%.");
+        print_line("No --check on errors is given: adding errors<1%.");
     }
 }
 
-fn tell(search: &Search, progress: Progress<'_>) {
+fn print_progress(search: &Search, progress: Progress<'_>) {
     match progress {
         Progress::Trial(trial) => {
             let checks = &search.run.plan.checks;
-            say_line(&loadline_report::trial_line(trial, checks, search.users));
+            print_line(&loadline_report::trial_line(trial, checks, search.users));
         }
-        Progress::Pause(seconds) if seconds >= LONG_S => say_line(&format!(
+        Progress::Pause(seconds) if seconds >= LONG_S => print_line(&format!(
             "The target has {seconds:.0} s to work off its backlog."
         )),
         Progress::Pause(_) | Progress::Void(_) | Progress::Left(_) => {}
@@ -298,8 +300,8 @@ fn void(reason: &str) -> String {
 }
 
 fn publish(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
-    let told = search.run.reports.publish_search(report);
-    told.and(draw(search, report))
+    let published = search.run.reports.publish_search(report);
+    published.and(draw(search, report))
 }
 
 fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
@@ -313,10 +315,10 @@ fn draw(search: &Search, report: &CapacityReport<'_>) -> Result<()> {
 
 /// Returns the exit of the command by the result, and prints the reason on stderr if it is not
 /// success.
-pub(crate) fn tell_exit(answer: &Conclusion, trust: Trust) -> Exit {
+pub(crate) fn exit_with_reason(answer: &Conclusion, trust: Trust) -> Exit {
     let exit = exit(answer, trust);
     if let Some(why) = why(exit, answer) {
-        closing::tell(why);
+        closing::print_reason(why);
     }
     exit
 }

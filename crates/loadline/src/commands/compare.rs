@@ -1,11 +1,11 @@
 //! `loadline compare`.
 
-use crate::closing::{Grounds, tell};
+use crate::closing::{Grounds, print_reason};
 use crate::exit::Exit;
 use crate::flags::compare::{CompareFlags, FailOn, rules_of, with_those_of};
 use crate::flags::run::judgement::Trust;
 use crate::output::{Format, Output, Sink};
-use crate::publish::{Style, options, prepare_runner, tell_job, write_each};
+use crate::publish::{Style, job_report, options, prepare_runner, write_each};
 use anyhow::Result;
 use loadline_record::RunFile;
 use loadline_report::{
@@ -31,7 +31,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
     let sides = Sides::new(base, with, comparison);
     publish(flags, &sides.compared(&flags.fail_on))?;
     let of_sides = exit(&flags.fail_on, &sides.comparison);
-    tell_rules(&flags.fail_on, &sides.comparison);
+    print_failed_rules(&flags.fail_on, &sides.comparison);
     let results = || sides.base_results.iter().chain(&sides.with_results);
     let of_runs = results().map(|run| exit_of_run(run, flags.trust));
     let named = (sides.base.iter())
@@ -51,7 +51,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<Exit> {
     };
     let worst = of_runs.chain([of_sides]).max_by_key(|exit| exit.severity());
     let worst = worst.unwrap_or(of_sides);
-    grounds.tell(worst);
+    grounds.print_reason(worst);
     Ok(worst)
 }
 
@@ -129,7 +129,7 @@ fn publish(flags: &CompareFlags, compared: &ComparedFiles<'_>) -> Result<()> {
                 thresholds: &[],
                 worst_accepted: flags.trust.worst_accepted(),
             };
-            tell_job(output.format, &report)
+            job_report(output.format, &report)
         }
         Format::Json => {
             let json = comparison_of_files_json(compared);
@@ -164,13 +164,13 @@ pub(crate) fn exit(rules: &[FailOn], comparison: &Comparison) -> Exit {
 }
 
 /// Prints on stderr, for each rule that is not kept, the reason.
-pub(crate) fn tell_rules(rules: &[FailOn], comparison: &Comparison) {
+pub(crate) fn print_failed_rules(rules: &[FailOn], comparison: &Comparison) {
     if exit(&[FailOn::Slower], comparison) != Exit::Good && rules.contains(&FailOn::Slower) {
-        tell(SLOWER);
+        print_reason(SLOWER);
     }
     let sentences = tolerances(rules, comparison);
     for sentence in sentences.iter().filter_map(tolerance_sentence) {
-        tell(&sentence);
+        print_reason(&sentence);
     }
 }
 

@@ -13,11 +13,11 @@ use loadline_verdict::Grade;
 pub(crate) fn run(flags: &HistoryFlags) -> Result<Exit> {
     let history = History::open_existing(&flags.place)?;
     let all = history.tests()?;
-    let is_wanted = |test: &&String| {
-        let wanted = flags.test.as_ref();
-        wanted.is_none_or(|wanted| test.contains(wanted.as_str()))
+    let is_selected = |test: &&String| {
+        let part = flags.test.as_ref();
+        part.is_none_or(|part| test.contains(part.as_str()))
     };
-    let tests: Vec<&String> = all.iter().filter(is_wanted).collect();
+    let tests: Vec<&String> = all.iter().filter(is_selected).collect();
     if tests.is_empty() {
         bail!(
             "{} has no runs of such a test; it has {}.",
@@ -51,15 +51,15 @@ fn shown(history: &History, test: &str, flags: &HistoryFlags) -> Result<String> 
         extent: Extent::Full,
         saved: None,
     };
-    let told = TestHistory {
+    let history = TestHistory {
         test,
         figure: flags.figure,
-        runs: kept.iter().map(told).collect(),
+        runs: kept.iter().map(row_of).collect(),
     };
-    Ok(history_text(&told, &options(&style, &Sink::Stdout)))
+    Ok(history_text(&history, &options(&style, &Sink::Stdout)))
 }
 
-fn told(kept: &KeptRun) -> HistoryRun<'_> {
+fn row_of(kept: &KeptRun) -> HistoryRun<'_> {
     HistoryRun {
         started_at: &kept.started_at,
         commit: kept.commit.as_deref(),

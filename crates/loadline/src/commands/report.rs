@@ -7,7 +7,7 @@ use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
 use crate::output::{Format, Output, Sink};
 use crate::publish::{Reports, Style, prepare_runner, write_plots};
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use anyhow::{Context, Result, bail};
 use loadline_page::{AddedTables, Heat, Page};
 use loadline_record::{Ended, RoleKind, RunFile};
@@ -41,27 +41,27 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<Exit> {
     let judged: Vec<RunResult> = runs.into_iter().map(judged).collect();
     match (judged.as_slice(), heats.as_slice()) {
         ([only], [heat]) if picks_or_merges(flags) || !is_repeat(only) => {
-            let told = reports.publish(only, heat, None);
+            let published = reports.publish(only, heat, None);
             let page = || Page::Run(Box::new(run_page(only, heat)));
-            told.and(draw(flags, page))?;
+            published.and(draw(flags, page))?;
         }
         (_, _) if flags.tables.is_some() => {
             bail!("--tables adds to the page of a single run, and these are several.")
         }
         (series, heats) => {
-            let told = reports.publish_series(series, heats, None);
+            let published = reports.publish_series(series, heats, None);
             let page = || Page::Series(Box::new(series_page(series, heats)));
-            told.and(draw(flags, page))?;
+            published.and(draw(flags, page))?;
         }
     }
-    tell_written(flags);
+    print_written(flags);
     let exit = exit_of_all(&judged, flags.trust);
-    grounds(&judged, flags.trust).tell(exit);
+    grounds(&judged, flags.trust).print_reason(exit);
     Ok(exit)
 }
 
 /// Prints the files that exist now, for a user at a terminal who was shown nothing else.
-fn tell_written(flags: &ReportFlags) {
+fn print_written(flags: &ReportFlags) {
     let outputs = flags.style.reports();
     if !io::stderr().is_terminal() || outputs.iter().any(|output| output.to == Sink::Stdout) {
         return;
@@ -72,7 +72,7 @@ fn tell_written(flags: &ReportFlags) {
         .chain(flags.plots.as_deref());
     let files: Vec<String> = files.map(|path| path.display().to_string()).collect();
     if !files.is_empty() {
-        say_line(&format!("Written: {}.", files.join(", ")));
+        print_line(&format!("Written: {}.", files.join(", ")));
     }
 }
 
@@ -95,7 +95,7 @@ fn whole_search(flags: &ReportFlags, runs: &[RunFile]) -> Option<SavedSearch> {
         None => {
             let found = SavedSearch::read(runs);
             if found.is_none() && is_search(runs) {
-                say_line(
+                print_line(
                     "These trials are not a complete search, or another version of Loadline made \
                      them with other rules: each trial is reported as a run.",
                 );
@@ -140,16 +140,16 @@ fn report_search(
         interrupted: search.interrupted,
         origin: &origin,
     };
-    let told = with(answers).publish_search(&report);
+    let published = with(answers).publish_search(&report);
     let drawn = draw(flags, || Page::Search(Box::new(search_page(&report))));
     let trials: Vec<RunResult> = runs.into_iter().map(judged).collect();
     let listed = with(rows).publish_series(&trials, &[], None);
-    told.and(listed).and(drawn)?;
-    tell_written(flags);
+    published.and(listed).and(drawn)?;
+    print_written(flags);
     Ok(match search.interrupted {
         // It was the search that ended so, not this report of it.
         true => Exit::Good,
-        false => capacity::tell_exit(&search.outcome.conclusion, flags.trust),
+        false => capacity::exit_with_reason(&search.outcome.conclusion, flags.trust),
     })
 }
 

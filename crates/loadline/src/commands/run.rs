@@ -1,7 +1,7 @@
 //! `loadline run`, and `loadline` alone.
 
 use crate::against::Prepared;
-use crate::closing::{end_of_run, end_of_series, tell_failures, tell_trouble_before};
+use crate::closing::{end_of_run, end_of_series, print_failures, print_trouble_before};
 use crate::commands::compare::Sides;
 use crate::exit::{Exit, exit_of_series};
 use crate::flags::compare::FailOn;
@@ -9,7 +9,7 @@ use crate::flags::run::judgement::Trust;
 use crate::invocation::Invocation;
 use crate::publish::Reports;
 use crate::session::{EndedRun, RanSeries, Session};
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use crate::web::keep_open;
 use anyhow::Result;
 use loadline_plan::{Body, Plan};
@@ -30,10 +30,10 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit> {
     let prepared = Prepared::new(&regressions, &plan, runs, &mut session)?;
     reports.prepare()?;
     if session.progress {
-        prepared.tell_what_is_visible(&plan, runs);
+        prepared.print_detectable_changes(&plan, runs);
     }
     if session.progress && has_untold_json(&plan) {
-        say_line(
+        print_line(
             "The body looks like JSON, and no Content-Type says so: add -H 'Content-Type: \
              application/json' if the server needs it.",
         );
@@ -61,12 +61,12 @@ fn run_once(
     let compared = compared(&sides, prepared.rules());
     let published = reports.publish(&result, &heat, compared.as_ref());
     let concluded = published.and_then(|()| Ok(workload.conclude(&result.summary)?));
-    let trouble = tell_trouble_before(concluded, trouble)?;
+    let trouble = print_trouble_before(concluded, trouble)?;
     let of_run = end_of_run(&result, trouble, trust)?;
     let exit = worse(of_run, prepared.end(&sides));
     prepared.keep(std::slice::from_ref(&result), exit)?;
-    if exit == Exit::Good && !reports.tells() {
-        tell_failures(&result);
+    if exit == Exit::Good && !reports.uses_stdout() {
+        print_failures(&result);
     }
     keep_open(page);
     Ok(exit)
@@ -111,7 +111,7 @@ fn run_repeatedly(
     let sides = prepared.sides();
     let compared = compared(&sides, prepared.rules());
     let published = reports.publish_series(&series.runs, &heats, compared.as_ref());
-    series.trouble = tell_trouble_before(published, series.trouble.take())?;
+    series.trouble = print_trouble_before(published, series.trouble.take())?;
     let of_runs = exit_of_series(&series.runs, trust);
     let results = series.runs.clone();
     let of_runs = end_of_series(series, of_runs, trust)?;

@@ -1,6 +1,6 @@
 //! `loadline study`.
 
-use crate::closing::tell;
+use crate::closing::print_reason;
 use crate::exit::Exit;
 use crate::flags::study::StudyFlags;
 use crate::flags::{self, Refusal};
@@ -47,7 +47,7 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     let mut line = Line::new(!flags.no_progress);
     missing(conductor.missing_tools())
         .iter()
-        .for_each(|text| line.say(text));
+        .for_each(|text| line.print_line(text));
     let events = Events::default();
     watch_interrupts(events.interrupter()).context("signals can't be watched")?;
     let ended = conductor.conduct(flags.redo, &mut line, &events);
@@ -67,11 +67,11 @@ pub(crate) fn run(flags: &StudyFlags) -> Result<Exit> {
     publish(&saved, &path, page, &left_out)?;
     match ended? {
         StudyEnd::Interrupted => {
-            tell("interrupted; the table covers the runs until then.");
+            print_reason("interrupted; the table covers the runs until then.");
             Ok(Exit::Interrupted)
         }
         StudyEnd::Complete if saved.iter().any(|run| run.outcome.failure.is_some()) => {
-            tell("some runs failed; the table says why.");
+            print_reason("some runs failed; the table says why.");
             Ok(Exit::Failed)
         }
         StudyEnd::Complete => Ok(Exit::Good),
@@ -93,7 +93,7 @@ fn takes(words: &[String]) -> Result<(), String> {
     let line = std::iter::once("loadline").chain(words.iter().map(String::as_str));
     match flags::parse(line.map(OsString::from)) {
         Err(Refusal::Mistake(sentence)) => Err(sentence),
-        Err(Refusal::Asked(_)) | Ok(_) => Ok(()),
+        Err(Refusal::Requested(_)) | Ok(_) => Ok(()),
     }
 }
 
@@ -128,7 +128,7 @@ fn commit(file: &Path) -> Option<Fact> {
     let folder = file
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    let said = Command::new("git")
+    let output = Command::new("git")
         .current_dir(folder.unwrap_or(Path::new(".")))
         .args([
             "describe",
@@ -139,8 +139,8 @@ fn commit(file: &Path) -> Option<Fact> {
         ])
         .output()
         .ok()?;
-    let text = String::from_utf8(said.stdout).ok()?.trim().to_owned();
-    (said.status.success() && !text.is_empty()).then(|| Fact {
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !text.is_empty()).then(|| Fact {
         name: "commit".to_owned(),
         text,
     })
@@ -227,23 +227,23 @@ fn watch_interrupts(interrupter: Interrupter) -> io::Result<()> {
 
 /// The line about how far a study is, on stderr.
 struct Line {
-    is_wanted: bool,
+    is_shown: bool,
     is_terminal: bool,
     /// The run that a log has a line of.
-    told: usize,
+    last_printed: usize,
 }
 
 impl Line {
-    fn new(is_wanted: bool) -> Self {
+    fn new(is_shown: bool) -> Self {
         Line {
-            is_wanted,
+            is_shown,
             is_terminal: draws(&io::stderr()),
-            told: 0,
+            last_printed: 0,
         }
     }
 
     fn clear(&self) {
-        if self.is_wanted && self.is_terminal {
+        if self.is_shown && self.is_terminal {
             write(CLEAR_LINE);
         }
     }
@@ -251,7 +251,7 @@ impl Line {
 
 impl Screen for Line {
     fn progress(&mut self, progress: &Progress) {
-        if !self.is_wanted {
+        if !self.is_shown {
             return;
         }
         if self.is_terminal {
@@ -264,13 +264,13 @@ impl Screen for Line {
                 .take(width.saturating_sub(1))
                 .collect();
             write(&format!("{CLEAR_LINE}{line}"));
-        } else if self.told != progress.number {
-            self.told = progress.number;
+        } else if self.last_printed != progress.number {
+            self.last_printed = progress.number;
             write(&format!("{}\n", progress.line()));
         }
     }
 
-    fn say(&mut self, line: &str) {
+    fn print_line(&mut self, line: &str) {
         self.clear();
         write(&format!("{}\n", visible(line)));
     }

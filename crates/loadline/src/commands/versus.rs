@@ -4,7 +4,7 @@
 //! runs come in pairs, one of each target in random order, and each pair is compared by itself:
 //! what drifts while the series lasts is in both (docs/design/010).
 
-use crate::closing::{end_of_series, end_silently, tell_trouble_before};
+use crate::closing::{end_of_series, end_silently, print_trouble_before};
 use crate::commands::compare;
 use crate::exit::{Exit, exit_of_series};
 use crate::flags::compare::{rules_of, with_those_of};
@@ -53,7 +53,7 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
         return end_silently(series, Exit::Failed);
     }
     let published = reports.publish_series(&series.runs, &heats, None);
-    series.trouble = tell_trouble_before(published, series.trouble.take())?;
+    series.trouble = print_trouble_before(published, series.trouble.take())?;
     let of_runs = exit_of_series(&series.runs, *trust);
     let of_sides = found
         .as_ref()
@@ -62,7 +62,7 @@ pub(crate) fn run(flags: VersusFlags) -> Result<Exit> {
         .into_iter()
         .max_by_key(|exit| exit.severity());
     if let Some(found) = &found {
-        compare::tell_rules(&fail_on, found);
+        compare::print_failed_rules(&fail_on, found);
     }
     keep_open(page);
     match of_runs {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The reason why nothing more is printed.
 enum End {
     /// The user, a limit, or a reader that has gone.
-    Asked,
+    Requested,
     /// The target is no more.
     Ended(String),
 }
@@ -64,25 +64,25 @@ fn watch(
         if interrupts.recv_timeout(due.saturating_sub(clock.elapsed()))
             != Err(RecvTimeoutError::Timeout)
         {
-            return Ok(End::Asked);
+            return Ok(End::Requested);
         }
         let now = clock.elapsed();
         let watched = watcher.look(now.as_nanos() as u64);
         let is_read = screen.show(&watched, now)?;
-        if let Some(sentence) = farewell(&watched) {
+        if let Some(sentence) = end_sentence(&watched) {
             return Ok(End::Ended(sentence));
         }
         let is_last = flags.count.is_some_and(|count| u64::from(number) >= count)
             || flags.duration.is_some_and(|duration| due >= duration);
         if is_last || !is_read {
-            return Ok(End::Asked);
+            return Ok(End::Requested);
         }
     }
-    Ok(End::Asked)
+    Ok(End::Requested)
 }
 
 /// The sentence when the target has ended.
-fn farewell(watched: &Watched) -> Option<String> {
+fn end_sentence(watched: &Watched) -> Option<String> {
     let tree = watched.trees.first()?;
     if tree.change != Some(Change::Ended) {
         return None;
@@ -194,12 +194,12 @@ impl Screen {
         }
         match self.is_terminal {
             true => self.redrawn(&line),
-            false => self.told(line),
+            false => self.log_line(line),
         }
     }
 
     /// Returns a line for a log; a figure that can't be read is reported once.
-    fn told(&mut self, line: String) -> String {
+    fn log_line(&mut self, line: String) -> String {
         let row = self.headed(&watch_line_header(), line);
         let notes = self.notes.iter().skip(self.drawn);
         let notes: String = notes.map(|note| format!("{note}\n")).collect();

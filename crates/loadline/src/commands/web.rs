@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::flags::web::StartFlags;
 use crate::interrupt::wait_for_interrupt;
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use crate::web::Web;
 use crate::web::starter::FolderStarter;
 use anyhow::{Context, Result, bail};
@@ -27,7 +27,7 @@ pub(crate) fn run(flags: &StartFlags) -> Result<Exit> {
     std::env::set_current_dir(&folder).with_context(|| format!("{shown} can't be entered"))?;
     let starter = Arc::new(FolderStarter::new(shown, chosen));
     let page = StartPage::open(web.place(), &protection, starter)?;
-    say_line(&format!("Start runs at {}", page.url()));
+    print_line(&format!("Start runs at {}", page.url()));
     wait_for_interrupt().context("signals can't be watched")?;
     end_run(&page);
     Ok(Exit::Good)

@@ -6,7 +6,7 @@ use crate::live::Live;
 use crate::view::{View, ViewOptions};
 use anyhow::Result;
 use loadline_record::{Header, Summary};
-use loadline_runner::{Commands, End, Interval, Observed, Observer, Wants};
+use loadline_runner::{Commands, End, Interests, Interval, Observed, Observer};
 use loadline_terminal_view::Keys as KeyMap;
 use loadline_tool_host::LiveView;
 
@@ -50,8 +50,8 @@ impl OhaView {
 }
 
 impl Observer for OhaView {
-    fn wants(&self) -> Wants {
-        self.live.wants()
+    fn interests(&self) -> Interests {
+        self.live.interests()
     }
 
     fn begun(&mut self, header: &Header) -> Observed {

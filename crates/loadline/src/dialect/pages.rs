@@ -2,7 +2,7 @@
 //! their own words do.
 
 use crate::exit::sentence;
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 use crate::web::{Web, keep_open};
 use loadline_live_page::{ListenAddress, LivePage, PageLog, Results};
 use loadline_page::AddedTables;
@@ -132,7 +132,7 @@ fn open_browser(url: &str) {
         .stderr(Stdio::null());
     match browser.spawn() {
         Ok(mut browser) => drop(thread::spawn(move || browser.wait())),
-        Err(error) => say_line(&format!(
+        Err(error) => print_line(&format!(
             "xdg-open can't be run ({error}): open {url} yourself."
         )),
     }

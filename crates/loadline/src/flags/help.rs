@@ -100,8 +100,8 @@ pub(super) fn is_of_help(words: &[OsString]) -> bool {
 pub(super) fn text(words: &[OsString]) -> String {
     let mut line = super::command();
     line.build();
-    let asks_by_command = words.get(1).is_some_and(|word| word == "help");
-    let name = words.get(if asks_by_command { 2 } else { 1 });
+    let is_help_command = words.get(1).is_some_and(|word| word == "help");
+    let name = words.get(if is_help_command { 2 } else { 1 });
     let subcommand = name.and_then(|name| line.find_subcommand(name)).cloned();
     let name = subcommand
         .as_ref()
@@ -110,7 +110,7 @@ pub(super) fn text(words: &[OsString]) -> String {
     let most_used = MOST_USED
         .iter()
         .find(|some| some.command == name.as_deref());
-    let is_whole = asks_by_command || words.iter().any(|word| word == "--help");
+    let is_whole = is_help_command || words.iter().any(|word| word == "--help");
     match most_used {
         Some(most_used) if !is_whole => most_used.of(command),
         _ => whole(command, name.as_deref()),

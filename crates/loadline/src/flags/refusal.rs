@@ -10,7 +10,7 @@ use std::ffi::OsString;
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// It requests a text alone: help or the version.
-    Asked(String),
+    Requested(String),
     /// It can't be read; the sentence has the reason.
     Mistake(String),
 }
@@ -22,25 +22,25 @@ impl Refusal {
     )]
     pub(super) fn of_line(error: &Error, words: &[OsString]) -> Self {
         match error.kind() {
-            ErrorKind::DisplayHelp => Self::Asked(help::text(words)),
+            ErrorKind::DisplayHelp => Self::Requested(help::text(words)),
             ErrorKind::InvalidSubcommand if help::is_of_help(words) => {
-                Self::Asked(help::text(words))
+                Self::Requested(help::text(words))
             }
-            ErrorKind::DisplayVersion => Self::Asked(error.render().to_string()),
+            ErrorKind::DisplayVersion => Self::Requested(error.render().to_string()),
             ErrorKind::InvalidUtf8 => {
                 Self::Mistake(not_text(words).unwrap_or_else(|| first_line(error)))
             }
-            _ => Self::Mistake(late_command(error, words).unwrap_or_else(|| told(error, words))),
+            _ => Self::Mistake(late_command(error, words).unwrap_or_else(|| mistake(error, words))),
         }
     }
 }
 
 /// Returns the mistake, and where to find help.
-fn told(error: &Error, words: &[OsString]) -> String {
+fn mistake(error: &Error, words: &[OsString]) -> String {
     let sentence = of_place(error, words).or_else(|| of_another_tool(error, words));
     let sentence = sentence.or_else(|| quiet_with_a_number(error, words));
-    if let Some(said) = sentence.or_else(|| one_dash(error, words)) {
-        return said;
+    if let Some(sentence) = sentence.or_else(|| one_dash(error, words)) {
+        return sentence;
     }
     format!(
         "{}{}{}",

@@ -163,8 +163,8 @@ fn tags(value: &DeValue<'_>, variables: &Variables) -> Result<BTreeMap<String, S
             other => other,
         })?;
         if tag.get_ref() == SCENARIO_TAG {
-            let said = "the tag scenario is the scenario's name; give the tag another name.";
-            return Err(Problem::Value(said.to_owned()));
+            let sentence = "the tag scenario is the scenario's name; give the tag another name.";
+            return Err(Problem::Value(sentence.to_owned()));
         }
         tags.insert(tag.get_ref().to_string(), value);
     }

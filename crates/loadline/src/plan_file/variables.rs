@@ -53,11 +53,11 @@ impl Variables {
         let values = used.iter().map(|(_, value)| value.clone());
         self.secrets.borrow_mut().extend(values);
         read.map_err(|problem| match problem {
-            Problem::Value(said) => {
-                let without = |said: String, (name, value): &(String, String)| {
-                    said.replace(value.as_str(), &format!("${{{name}}}"))
+            Problem::Value(sentence) => {
+                let without = |sentence: String, (name, value): &(String, String)| {
+                    sentence.replace(value.as_str(), &format!("${{{name}}}"))
                 };
-                Problem::Value(used.iter().fold(said, without))
+                Problem::Value(used.iter().fold(sentence, without))
             }
             other => other,
         })
@@ -115,9 +115,9 @@ mod tests {
         let variables = Variables::default();
         let value = variables.expand("${CARGO_PKG_NAME}").expect("a value");
         let refused: Result<(), _> = Err(Problem::Value(format!("`{value}` is bad.")));
-        let said = variables.end_key("header", refused).expect_err("a refusal");
+        let sentence = variables.end_key("header", refused).expect_err("a refusal");
         assert_eq!(
-            said,
+            sentence,
             Problem::Value("`${CARGO_PKG_NAME}` is bad.".to_owned())
         );
         assert_eq!(variables.secrets(), ["loadline"]);

@@ -153,7 +153,7 @@ fn listed(flags: &RequestFlags, text: Option<&str>) -> Result<Vec<ListedRequest>
     }
     if let Some(lines) = &flags.urls_inline {
         let lines = lines.requests(base);
-        listed.extend(lines.map_err(|said| Error::Flags(format!("urls_inline: {said}")))?);
+        listed.extend(lines.map_err(|sentence| Error::Flags(format!("urls_inline: {sentence}")))?);
     }
     Ok(listed)
 }

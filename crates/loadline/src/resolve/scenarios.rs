@@ -34,17 +34,17 @@ pub(super) fn refuse_contradictions(flags: &RunFlags) -> Result<(), Error> {
         scenario.load.duration.is_none() && scenario.load.stages.is_none()
     };
     if load.duration.is_some() && !flags.scenarios.iter().any(takes_duration) {
-        let said = "--duration contradicts the plan's scenarios, each of which says how long it \
+        let text = "--duration contradicts the plan's scenarios, each of which says how long it \
                     lasts; leave it out, or out of a [[scenario]] in the file.";
-        return Err(Error::Flags(said.to_owned()));
+        return Err(Error::Flags(text.to_owned()));
     }
     let of_scenarios = flags.scenarios.iter().map(|own| &own.request);
     let mut lists = of_scenarios
         .chain([&flags.request])
         .filter_map(|own| own.urls.as_ref());
     if lists.any(|path| path.as_os_str() == "-") {
-        let said = "--urls - reads stdin, which several scenarios can't; give a file.";
-        return Err(Error::Flags(said.to_owned()));
+        let text = "--urls - reads stdin, which several scenarios can't; give a file.";
+        return Err(Error::Flags(text.to_owned()));
     }
     refuse_unused_url(flags)
 }
@@ -96,13 +96,13 @@ fn loads_by_weight(flags: &RunFlags) -> Result<Vec<Option<Load>>, Error> {
             )),
         }),
         Some(_) => has_own_load(&own.load).map_or(Ok(Some(load)), |key| {
-            let said = format!(
+            let text = format!(
                 "a scenario with a weight takes its users of the run's connections; leave out \
                  {key}, or the weight."
             );
             Err(Error::Scenario {
                 name: own.part.name.clone(),
-                error: Box::new(Error::Flags(said)),
+                error: Box::new(Error::Flags(text)),
             })
         }),
         None => Ok(None),

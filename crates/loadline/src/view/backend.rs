@@ -71,10 +71,10 @@ impl Backend for Escapes {
             if next != Some((x, y)) {
                 out.push_str(&format!("\x1b[{};{}H", y + 1, x + 1));
             }
-            let wanted = (cell.fg, cell.bg, cell.modifier);
-            if looks != Some(wanted) {
-                out.push_str(&rendition(wanted));
-                looks = Some(wanted);
+            let own = (cell.fg, cell.bg, cell.modifier);
+            if looks != Some(own) {
+                out.push_str(&rendition(own));
+                looks = Some(own);
             }
             out.push_str(cell.symbol());
             // Behind a wide character it is not known which column follows.

@@ -45,25 +45,25 @@ impl RedirectedStreams {
     /// # Errors
     /// If there is no room for a file. Both lead to where they did then.
     pub(super) fn keep() -> io::Result<RedirectedStreams> {
-        let mut said = RedirectedStreams {
+        let mut redirected = RedirectedStreams {
             streams: Vec::new(),
         };
         if io::stdout().is_terminal() {
             io::stdout().flush()?;
-            said.streams.push(Stream::redirect(Which::Stdout)?);
+            redirected.streams.push(Stream::redirect(Which::Stdout)?);
         }
         match Stream::redirect(Which::Stderr) {
-            Ok(stream) => said.streams.push(stream),
+            Ok(stream) => redirected.streams.push(stream),
             Err(error) => {
-                said.print();
+                redirected.print();
                 return Err(error);
             }
         }
-        Ok(said)
+        Ok(redirected)
     }
 
     /// Returns the lines that were printed since the last call.
-    pub(super) fn newly_said(&mut self) -> Vec<String> {
+    pub(super) fn new_lines(&mut self) -> Vec<String> {
         let streams = self.streams.iter_mut();
         streams.flat_map(Stream::new_lines).collect()
     }
@@ -133,9 +133,9 @@ impl Stream {
 mod tests {
     use super::*;
 
-    fn stream(said: &[u8]) -> Stream {
+    fn stream(redirected: &[u8]) -> Stream {
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(said).unwrap();
+        file.write_all(redirected).unwrap();
         Stream {
             which: Which::Stderr,
             before: tempfile::tempfile().unwrap(),

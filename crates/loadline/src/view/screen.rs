@@ -43,7 +43,7 @@ pub(crate) struct Screen {
     /// The number of this screen.
     generation: u64,
     /// The streams whose output is kept meanwhile.
-    said: Option<RedirectedStreams>,
+    redirected: Option<RedirectedStreams>,
     /// True if the terminal is gone.
     is_gone: bool,
 }
@@ -89,7 +89,7 @@ impl Screen {
     fn enter(generation: u64) -> io::Result<Screen> {
         let terminal = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let size = size_of(&terminal).unwrap_or(USUAL_SIZE);
-        let said = RedirectedStreams::keep()?;
+        let redirected = RedirectedStreams::keep()?;
         let options = TerminalOptions {
             viewport: Viewport::Fixed(Rect::new(0, 0, size.0, size.1)),
         };
@@ -98,7 +98,7 @@ impl Screen {
             terminal,
             size,
             generation,
-            said: Some(said),
+            redirected: Some(redirected),
             is_gone: false,
         };
         screen.is_gone = screen.terminal.backend_mut().enter().is_err();
@@ -108,8 +108,8 @@ impl Screen {
     fn leave(mut self) {
         // A terminal that is gone needs no screen.
         let _ = self.terminal.backend_mut().leave();
-        if let Some(said) = self.said.take() {
-            said.print();
+        if let Some(redirected) = self.redirected.take() {
+            redirected.print();
         }
     }
 
@@ -124,10 +124,10 @@ impl Screen {
     }
 
     /// Returns the lines that were printed since the last call.
-    pub(super) fn newly_said(&mut self) -> Vec<String> {
-        self.said
+    pub(super) fn new_lines(&mut self) -> Vec<String> {
+        self.redirected
             .as_mut()
-            .map_or_else(Vec::new, RedirectedStreams::newly_said)
+            .map_or_else(Vec::new, RedirectedStreams::new_lines)
     }
 
     /// Draws this state, unless the terminal is gone or belongs to another job.

@@ -9,7 +9,7 @@ use crate::exit::sentence;
 use crate::flags::{self, Command, Refusal};
 use crate::invocation::Invocation;
 use crate::resolve::{RunEnvironment, Search, resolve, resolve_search};
-use crate::terminal::say_line;
+use crate::terminal::print_line;
 #[cfg(feature = "k6")]
 use loadline_live_page::PageLog;
 use loadline_live_page::{
@@ -71,7 +71,7 @@ impl Starter for FolderStarter {
 
     fn start(&self, new: &NewRun, seat: &Seat) -> Result<(), String> {
         let words = Words::of(new, &self.offer())?;
-        say_line(&format!("Started from the page: {}", words.line()));
+        print_line(&format!("Started from the page: {}", words.line()));
         match words.kind {
             FileKind::Plan if words.is_search => {
                 let search = search(&words)?;
@@ -152,7 +152,7 @@ fn native(words: &Words) -> Result<Invocation, String> {
     let flags = match flags::parse(typed) {
         Ok(Command::Run(flags)) => flags,
         Ok(_) => return Err("This is no run.".to_owned()),
-        Err(Refusal::Asked(text) | Refusal::Mistake(text)) => return Err(text),
+        Err(Refusal::Requested(text) | Refusal::Mistake(text)) => return Err(text),
     };
     let environment = &mut io::empty();
     let environment = RunEnvironment::of_this_machine(environment);
@@ -169,7 +169,7 @@ fn search(words: &Words) -> Result<Search, String> {
     let flags = match flags::parse(typed) {
         Ok(Command::Capacity(flags)) => flags,
         Ok(_) => return Err("This is no search.".to_owned()),
-        Err(Refusal::Asked(text) | Refusal::Mistake(text)) => return Err(text),
+        Err(Refusal::Requested(text) | Refusal::Mistake(text)) => return Err(text),
     };
     let environment = &mut io::empty();
     let environment = RunEnvironment::of_this_machine(environment);
@@ -217,10 +217,10 @@ fn run_k6(words: &Words, seat: &Seat) -> Result<(), String> {
             results: crate::dialect::shown_results(taken.results()),
         }))
     });
-    let heard = KeptStderr::new(seat.log());
-    let code = crate::dialect::run_k6(&words.words[2..], pages, Box::new(heard.clone()));
+    let kept = KeptStderr::new(seat.log());
+    let code = crate::dialect::run_k6(&words.words[2..], pages, Box::new(kept.clone()));
     match code != 0 && !is_shown.get() {
-        true => Err(heard.last_line()),
+        true => Err(kept.last_line()),
         false => Ok(()),
     }
 }

@@ -160,28 +160,29 @@ impl Exempt {
         })
     }
 
-    fn is_name(&self, wanted: &str, wanted_port: Option<u16>) -> bool {
+    fn is_name(&self, requested: &str, requested_port: Option<u16>) -> bool {
         match self {
             Exempt::All => true,
             Exempt::Net(..) => false,
             Exempt::Name { name, itself, port } => {
-                let before = wanted.strip_suffix(name.as_str());
+                let before = requested.strip_suffix(name.as_str());
                 let fits = match before {
                     Some("") => *itself,
                     Some(before) => before.ends_with('.'),
                     None => false,
                 };
-                fits && port.is_none_or(|port| Some(port) == wanted_port)
+                fits && port.is_none_or(|port| Some(port) == requested_port)
             }
         }
     }
 
-    fn has_address(&self, wanted: IpAddr, wanted_port: Option<u16>) -> bool {
+    fn has_address(&self, requested: IpAddr, requested_port: Option<u16>) -> bool {
         match self {
             Exempt::All => true,
             Exempt::Name { .. } => false,
             Exempt::Net(address, bits, port) => {
-                shares(*address, wanted, *bits) && port.is_none_or(|port| Some(port) == wanted_port)
+                shares(*address, requested, *bits)
+                    && port.is_none_or(|port| Some(port) == requested_port)
             }
         }
     }

@@ -96,7 +96,7 @@ impl Naming {
     /// Returns the rule of highest precedence for a host and port, if there is one.
     pub fn rule(&self, host: &str, port: u16) -> Option<&HostRule> {
         let fits = |rule: &&HostRule| {
-            rule.port.is_none_or(|wanted| wanted == port) && matches(&rule.pattern, host)
+            rule.port.is_none_or(|own| own == port) && matches(&rule.pattern, host)
         };
         let rank = |rule: &&HostRule| {
             let is_exact = !rule.pattern.starts_with("*.");

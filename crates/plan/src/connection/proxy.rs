@@ -13,13 +13,13 @@ impl FromStr for Proxy {
             text: text.to_owned(),
             problem,
         };
-        let told = |error: Error| {
+        let as_proxy_error = |error: Error| {
             let Error::Target { problem, .. } = error else {
                 return error;
             };
             refused(problem.to_string())
         };
-        let Target { url, credentials } = text.parse().map_err(told)?;
+        let Target { url, credentials } = text.parse().map_err(as_proxy_error)?;
         if url.scheme() != "http" {
             let scheme = url.scheme();
             return Err(refused(format!(

@@ -128,9 +128,9 @@ mod tests {
     fn is_at_most_a_quarter_of_the_time_left_or_the_median() {
         let lead = Lead::default();
         (0..1_000).for_each(|_| lead.learn(200_000));
-        let asked_ns = [100_000, 400_000, MS, 10 * MS].map(|away_ns| lead_ns(&lead, away_ns));
+        let requested_ns = [100_000, 400_000, MS, 10 * MS].map(|away_ns| lead_ns(&lead, away_ns));
         let rare_ns = lead.rare_ns.get();
-        assert_eq!(asked_ns, [MOST_USUAL_NS, 100_000, rare_ns, rare_ns]);
+        assert_eq!(requested_ns, [MOST_USUAL_NS, 100_000, rare_ns, rare_ns]);
     }
 
     #[test]

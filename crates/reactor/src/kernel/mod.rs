@@ -12,7 +12,7 @@ pub use socket::KernelSocket;
 pub use sys::{monotonic_ns, stamps_received};
 
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
-pub(crate) use sys::ask_no_library_for_hosts;
+pub(crate) use sys::resolve_by_files_and_dns_only;
 
 use crate::loop_iterations::LoopIterations;
 use crate::tasks::{Task, Tasks, WakeFlag};
@@ -316,14 +316,14 @@ impl Host for Kernel {
         })
     }
 
-    fn take_loop_iterations(&self, tell: &mut dyn FnMut(u64, u64)) {
+    fn take_loop_iterations(&self, each: &mut dyn FnMut(u64, u64)) {
         // End the current iteration first: it may be the longest of all, and the last.
         if self.0.iteration_from_ns.get().is_some() {
             let now_ns = self.now_ns();
             self.end_iteration(now_ns);
             self.0.iteration_from_ns.set(Some(now_ns));
         }
-        self.0.loop_iterations.borrow_mut().take(tell);
+        self.0.loop_iterations.borrow_mut().take(each);
     }
 
     fn set_coalescing(&self, coalescing: Coalescing) {

@@ -142,7 +142,7 @@ impl KernelSocket {
     fn poll_receive(
         &self,
         cx: &mut Context<'_>,
-        asked: usize,
+        requested: usize,
         receive: impl Fn() -> io::Result<Received>,
     ) -> Poll<io::Result<Received>> {
         loop {
@@ -153,7 +153,7 @@ impl KernelSocket {
                 Ok(received) => {
                     // A short read took all available data, and later data causes a new event; only
                     // the end of the stream may have been part of the same event.
-                    if received.bytes < asked {
+                    if received.bytes < requested {
                         let more = self.readiness.closed.get();
                         self.readiness.readable.set(more);
                     } else if self.stretch.ends_with(received.bytes, sys::monotonic_ns()) {
@@ -265,18 +265,20 @@ impl Socket for KernelSocket {
     }
 
     fn poll_recv(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
-        let asked = buffer.len();
+        let requested = buffer.len();
         let buffer = std::cell::RefCell::new(buffer);
-        self.poll_receive(cx, asked, || self.receive_into(&mut buffer.borrow_mut()))
+        self.poll_receive(cx, requested, || {
+            self.receive_into(&mut buffer.borrow_mut())
+        })
     }
 
     fn poll_discard(&self, cx: &mut Context<'_>, most: usize) -> Poll<io::Result<Received>> {
-        let asked = if self.is_tcp {
+        let requested = if self.is_tcp {
             most
         } else {
             most.min(WASTE_BYTES)
         };
-        self.poll_receive(cx, asked, || self.drop_received(asked))
+        self.poll_receive(cx, requested, || self.drop_received(requested))
     }
 
     #[allow(
@@ -339,10 +341,10 @@ impl Socket for KernelSocket {
         sent_at_ns
     }
 
-    fn hear_from(&self, bytes: u32) {
+    fn set_receive_low_water(&self, bytes: u32) {
         if self.is_tcp {
             // Only TCP has the option, and all its sockets do.
-            let _ = sys::hear_from(self.inner.as_fd(), bytes);
+            let _ = sys::set_receive_low_water(self.inner.as_fd(), bytes);
         }
     }
 

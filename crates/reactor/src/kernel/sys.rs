@@ -61,7 +61,7 @@ pub(crate) fn timer_slack_ns() -> Option<u64> {
 
 /// Makes the C library resolve hosts from files and by DNS only, whatever `nsswitch.conf` contains.
 #[cfg(all(target_env = "gnu", target_feature = "crt-static"))]
-pub(crate) fn ask_no_library_for_hosts() {
+pub(crate) fn resolve_by_files_and_dns_only() {
     unsafe extern "C" {
         /// glibc's `nss.h`: replaces the line of one database.
         fn __nss_configure_lookup(
@@ -473,7 +473,7 @@ pub fn stamps_received() -> bool {
 }
 
 /// Sets the number of received bytes from which on the socket counts as readable.
-pub(crate) fn hear_from(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
+pub(crate) fn set_receive_low_water(fd: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
     set_number(
         fd,
         libc::SOL_SOCKET,

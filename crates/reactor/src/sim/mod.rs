@@ -137,7 +137,7 @@ impl Host for Sim {
         None
     }
 
-    fn take_loop_iterations(&self, _tell: &mut dyn FnMut(u64, u64)) {}
+    fn take_loop_iterations(&self, _each: &mut dyn FnMut(u64, u64)) {}
 
     /// Has no effect: waiting costs nothing here.
     fn set_coalescing(&self, _coalescing: Coalescing) {}

@@ -276,7 +276,7 @@ pub struct SimSocket {
     /// The number of bytes that sends have accepted.
     taken: Cell<u64>,
     /// The time at which the other end's host has responded to the last of them.
-    told_ns: Cell<u64>,
+    acknowledged_ns: Cell<u64>,
 }
 
 impl SimSocket {
@@ -289,7 +289,7 @@ impl SimSocket {
             stretch: Stretch::default(),
             stamped,
             taken: Cell::new(0),
-            told_ns: Cell::new(0),
+            acknowledged_ns: Cell::new(0),
         }
     }
 
@@ -380,11 +380,11 @@ impl Socket for SimSocket {
             return self.wait(cx);
         }
         let arrival_ns = self.arrival_ns();
-        let told_ns = arrival_ns + self.world.network.latency_ns;
-        self.told_ns.set(told_ns);
+        let acknowledged_ns = arrival_ns + self.world.network.latency_ns;
+        self.acknowledged_ns.set(acknowledged_ns);
         if self.peer.gone.get() {
             // The bytes reach no socket, and a reset returns.
-            self.inbox.reset_by(told_ns);
+            self.inbox.reset_by(acknowledged_ns);
             self.inbox.arm(now_ns);
             self.taken.set(self.taken.get() + bytes.len() as u64);
             return Poll::Ready(Ok(bytes.len()));
@@ -412,7 +412,7 @@ impl Socket for SimSocket {
         let has_ended = has_ended || self.inbox.has_ended_in_order(now_ns);
         // A host that still accepts bytes has acknowledged them by the time of its response to the
         // last of them.
-        let is_acknowledged = !self.peer.gone.get() && self.told_ns.get() <= now_ns;
+        let is_acknowledged = !self.peer.gone.get() && self.acknowledged_ns.get() <= now_ns;
         let came = self.peer.came_before_end.get();
         has_ended && !is_acknowledged && came.is_some_and(|came| came <= from)
     }

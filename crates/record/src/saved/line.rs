@@ -369,7 +369,7 @@ pub(crate) fn header_line(header: &Header) -> Vec<u8> {
 pub(crate) fn interval_line(
     interval: &Snapshot,
     watch: Option<&Watched>,
-    told: Annotations<'_>,
+    annotations: Annotations<'_>,
     encoder: &mut Encoder,
 ) -> Vec<u8> {
     #[derive(Serialize)]
@@ -380,19 +380,19 @@ pub(crate) fn interval_line(
         #[serde(skip_serializing_if = "Option::is_none")]
         watch: Option<&'a Watched>,
         #[serde(flatten)]
-        told: Annotations<'a>,
+        annotations: Annotations<'a>,
     }
     to_line(&Line {
         kind: "interval",
         interval: StoredSnapshot::encode(interval, encoder),
         watch,
-        told,
+        annotations,
     })
 }
 
 pub(crate) fn summary_line(
     summary: &Summary,
-    told: Annotations<'_>,
+    annotations: Annotations<'_>,
     judgement: Option<&impl Serialize>,
     encoder: &mut Encoder,
 ) -> Vec<u8> {
@@ -402,7 +402,7 @@ pub(crate) fn summary_line(
         #[serde(flatten)]
         ending: RunEnd,
         #[serde(flatten)]
-        told: Annotations<'a>,
+        annotations: Annotations<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         judgement: Option<J>,
         #[serde(flatten)]
@@ -424,7 +424,7 @@ pub(crate) fn summary_line(
             begins_off: summary.begins_off.clone(),
             outside: outside.unwrap_or_default(),
         },
-        told,
+        annotations,
         judgement,
         total,
     })

@@ -462,7 +462,7 @@ fn changes_of_the_load_are_read_back_and_merged() {
         level,
         scenario: (level == Level::Users(7)).then_some(1),
     };
-    let told = [
+    let annotations = [
         change(-20, Level::Share(1_050)),
         change(1_500_000_000, Level::Paused),
         // A change after the last interval.
@@ -470,16 +470,18 @@ fn changes_of_the_load_are_read_back_and_merged() {
     ];
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
     let mut summary = Summary::new(header());
-    for (index, changes) in [(0, &told[..1]), (1, &told[1..2]), (2, &[])] {
+    for (index, changes) in [(0, &annotations[..1]), (1, &annotations[1..2]), (2, &[])] {
         let interval = second(index);
-        let told = Annotations {
+        let annotations = Annotations {
             changes,
             ..Annotations::default()
         };
-        writer.interval_beside(&interval, None, told).unwrap();
+        writer
+            .interval_beside(&interval, None, annotations)
+            .unwrap();
         summary.observe(&interval);
     }
-    summary.changes = told.to_vec();
+    summary.changes = annotations.to_vec();
     summary.finish(Ended::Duration, Unfinished::default());
     let bytes = writer.finish(&summary).unwrap();
     let run = parse(&bytes).unwrap();
@@ -517,12 +519,14 @@ fn notes_are_read_back_from_intervals_and_from_the_end() {
     let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header()).unwrap();
     let mut summary = Summary::new(header());
     for (index, notes) in [(0, &notes[..1]), (1, &[])] {
-        let told = Annotations {
+        let annotations = Annotations {
             notes,
             ..Annotations::default()
         };
         let interval = second(index);
-        writer.interval_beside(&interval, None, told).unwrap();
+        writer
+            .interval_beside(&interval, None, annotations)
+            .unwrap();
         summary.observe(&interval);
     }
     summary.notes = notes.to_vec();

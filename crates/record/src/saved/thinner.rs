@@ -230,12 +230,12 @@ impl Thinner<'_> {
     fn close(&mut self) {
         let run = &mut self.run;
         let Some(open) = run.open.take() else { return };
-        let told = Annotations {
+        let annotations = Annotations {
             changes: &open.changes,
             notes: &open.notes,
         };
         let watched = open.watched.as_ref();
-        let line = interval_line(&open.snapshot, watched, told, &mut run.encoder);
+        let line = interval_line(&open.snapshot, watched, annotations, &mut run.encoder);
         self.output.extend(line);
         run.written += 1;
         if run.intervals <= run.cut {
@@ -277,11 +277,13 @@ mod tests {
         let mut summary = Summary::new(header());
         for index in 0..seconds {
             let notes = [Note::new(index, "deployed").unwrap()];
-            let told = Annotations {
+            let annotations = Annotations {
                 notes: &notes[..usize::from(index == 5)],
                 ..Annotations::default()
             };
-            writer.interval_beside(&second(index), None, told).unwrap();
+            writer
+                .interval_beside(&second(index), None, annotations)
+                .unwrap();
             summary.observe(&second(index));
         }
         summary.transient = transient;

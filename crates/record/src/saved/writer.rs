@@ -24,9 +24,9 @@ pub struct RunWriter<W: Write> {
     output: W,
     encoder: Encoder,
     /// The number of changes of the load that the intervals contain.
-    told_changes: usize,
+    written_changes: usize,
     /// The number of notes that the intervals contain.
-    told_notes: usize,
+    written_notes: usize,
 }
 
 impl RunWriter<File> {
@@ -151,8 +151,8 @@ impl<W: Write> RunWriter<W> {
             path: path.to_owned(),
             output,
             encoder: Encoder::new(),
-            told_changes: 0,
-            told_notes: 0,
+            written_changes: 0,
+            written_notes: 0,
         };
         writer.write(&header_line(header))?;
         Ok(writer)
@@ -169,11 +169,11 @@ impl<W: Write> RunWriter<W> {
         &mut self,
         interval: &Snapshot,
         watched: Option<&Watched>,
-        told: Annotations<'_>,
+        annotations: Annotations<'_>,
     ) -> Result<(), Error> {
-        self.told_changes += told.changes.len();
-        self.told_notes += told.notes.len();
-        let line = interval_line(interval, watched, told, &mut self.encoder);
+        self.written_changes += annotations.changes.len();
+        self.written_notes += annotations.notes.len();
+        let line = interval_line(interval, watched, annotations, &mut self.encoder);
         self.write(&line)
     }
 
@@ -194,8 +194,8 @@ impl<W: Write> RunWriter<W> {
         if summary.complete {
             let (changes, notes) = (&summary.changes, &summary.notes);
             let untold = Annotations {
-                changes: changes.get(self.told_changes..).unwrap_or_default(),
-                notes: notes.get(self.told_notes..).unwrap_or_default(),
+                changes: changes.get(self.written_changes..).unwrap_or_default(),
+                notes: notes.get(self.written_notes..).unwrap_or_default(),
             };
             let line = summary_line(summary, untold, judgement, &mut self.encoder);
             self.write(&line)?;

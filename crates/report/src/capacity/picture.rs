@@ -68,9 +68,9 @@ pub(super) fn lines(report: &CapacityReport<'_>, style: Style, width: usize) -> 
 /// The trials that are drawn: all but the warm-up and those discarded, where anything was answered.
 fn shown<'a>(report: &CapacityReport<'a>) -> Vec<&'a Trial> {
     let trials = report.outcome.trials.iter();
-    let tells = |trial: &&Trial| trial.purpose != Purpose::WarmUp && !trial.discarded;
+    let is_drawn = |trial: &&Trial| trial.purpose != Purpose::WarmUp && !trial.discarded;
     trials
-        .filter(tells)
+        .filter(is_drawn)
         .filter(|trial| trial.seen.p50_ns > 0)
         .collect()
 }

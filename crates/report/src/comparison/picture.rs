@@ -1,6 +1,6 @@
 //! The ratios of a comparison with their intervals, on one logarithmic axis around 1.
 
-use crate::comparison::{name, times, told_ends};
+use crate::comparison::{known_ends, name, times};
 use crate::layout;
 use loadline_verdict::ComparedFigure;
 
@@ -35,7 +35,7 @@ struct Axis {
 impl Axis {
     fn of(figures: &[ComparedFigure], columns: usize) -> Axis {
         let ends = |figure: &ComparedFigure| {
-            let (lower, upper) = told_ends(&figure.ratio);
+            let (lower, upper) = known_ends(&figure.ratio);
             let ratio = figure.ratio.ratio;
             (lower.unwrap_or(ratio).ln(), upper.unwrap_or(ratio).ln())
         };
@@ -56,7 +56,7 @@ impl Axis {
 
     fn line(&self, compared: &ComparedFigure) -> String {
         let ratio = compared.ratio;
-        let (lower, upper) = told_ends(&ratio);
+        let (lower, upper) = known_ends(&ratio);
         let (left, right) = (self.column(ratio.lower), self.column(ratio.upper));
         let (middle, one) = (self.column(ratio.ratio), self.column(1.0));
         let mark = |column: usize| match column {

@@ -47,7 +47,7 @@ fn sides(runs: usize, failed: f64) -> Comparison {
         base_failed: 0.0,
         with_failed: failed,
         names: ComparedNames::default(),
-        asked: Default::default(),
+        of_rules: Default::default(),
         metrics: ComparedMetrics::default(),
     }
 }

@@ -107,7 +107,7 @@ impl Case {
         }
     }
 
-    fn told(self, found: &str, next: &str) -> Case {
+    fn with_advice(self, found: &str, next: &str) -> Case {
         Case {
             found: layout::harmless(found),
             next: layout::harmless(next),
@@ -196,11 +196,11 @@ fn check(side: &str, check: &CheckResult, run: Option<&Summary>) -> Case {
                 "{measured} was measured where {} was asked for.",
                 check.text
             );
-            case.told(&found, &advice(check, run))
+            case.with_advice(&found, &advice(check, run))
         }
         CheckOutcome::Undecided => {
             let why = undecided(check).unwrap_or_default();
-            case.told(
+            case.with_advice(
                 &format!("Whether {} holds is not known.", check.text),
                 &sentence(&why),
             )
@@ -252,7 +252,7 @@ fn aborted(run: &RunResult) -> Option<Case> {
     };
     let case = Case::new(Suite::Checks, name, Outcome::Failed, String::new());
     let found = format!("The run was ended early, because {check} failed.");
-    Some(case.told(&found, "Solve that first, or ask for less load."))
+    Some(case.with_advice(&found, "Solve that first, or ask for less load."))
 }
 
 fn threshold(threshold: &super::Threshold) -> Case {
@@ -264,7 +264,7 @@ fn threshold(threshold: &super::Threshold) -> Case {
     let case = Case::new(Suite::Thresholds, name, outcome, String::new());
     match threshold.holds {
         true => case,
-        false => case.told(
+        false => case.with_advice(
             &format!(
                 "The threshold {} of {} was crossed.",
                 threshold.expression, threshold.metric
@@ -292,7 +292,7 @@ fn slower(compared: &ComparedFiles<'_>) -> Case {
     match names.is_empty() {
         true => Case::new(Suite::Regressions, name, Outcome::Passed, String::new()),
         false => Case::new(Suite::Regressions, name, Outcome::Failed, names.clone())
-            .told(&format!("It is slower than the baseline ({names})."), WORSE),
+            .with_advice(&format!("It is slower than the baseline ({names})."), WORSE),
     }
 }
 
@@ -304,11 +304,11 @@ fn tolerance(result: &ToleranceResult) -> Case {
     let found = tolerance_sentence(result).unwrap_or_default();
     match result.outcome {
         CheckOutcome::Passed => case,
-        CheckOutcome::Failed => case.told(&sentence(&found), WORSE),
+        CheckOutcome::Failed => case.with_advice(&sentence(&found), WORSE),
         // It ends in what to do.
         CheckOutcome::Undecided => Case {
             measured: format!("{}: {}", tolerance_word(result.outcome), case.measured),
-            ..case.told(&sentence(&found), "")
+            ..case.with_advice(&sentence(&found), "")
         },
     }
 }
@@ -326,19 +326,19 @@ fn validity(run: &RunResult, name: String, is_accepted: bool) -> Case {
         Some(_) => "no result".to_owned(),
         None => run.grade().name().to_owned(),
     };
-    Case::new(Suite::Validity, name, outcome, measured).told(&found, &next)
+    Case::new(Suite::Validity, name, outcome, measured).with_advice(&found, &next)
 }
 
 /// Returns the reason why a run has no result, and advice.
 fn trouble(run: &Summary) -> Option<(String, String)> {
-    let said = |found: &str, next: &str| Some((found.to_owned(), next.to_owned()));
+    let ended = |found: &str, next: &str| Some((found.to_owned(), next.to_owned()));
     match &run.ended {
-        Ended::Interrupted => said("The run was interrupted.", "Run it to its end."),
-        Ended::Threw(error) => said(
+        Ended::Interrupted => ended("The run was interrupted.", "Run it to its end."),
+        Ended::Threw(error) => ended(
             &format!("The script raised an error: {error}"),
             "Correct the script.",
         ),
-        Ended::Failed(error) => said(error, "Run it again."),
+        Ended::Failed(error) => ended(error, "Run it again."),
         // A check says why.
         Ended::Aborted(_) => None,
         Ended::Duration

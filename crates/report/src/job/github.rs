@@ -34,13 +34,13 @@ pub fn annotations(report: &JobReport<'_>) -> String {
     let cases = report.cases();
     let is_error = |case: &&Case| case.outcome > Outcome::Undecided;
     let is_warning = |case: &&Case| case.outcome == Outcome::Undecided;
-    let told =
+    let annotation =
         |kind: &'static str| move |case: &Case| command(kind, &title(case), &case.sentence());
     let errors = cases.iter().filter(is_error).take(MOST_OF_A_KIND);
     let warnings = cases.iter().filter(is_warning).take(MOST_OF_A_KIND);
     let lines: Vec<String> = errors
-        .map(told("error"))
-        .chain(warnings.map(told("warning")))
+        .map(annotation("error"))
+        .chain(warnings.map(annotation("warning")))
         .collect();
     match lines.is_empty() {
         true => {

@@ -18,10 +18,13 @@ pub fn junit(report: &JobReport<'_>) -> String {
     let counts = Counts::of(cases.iter());
     let time = seconds(report);
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let told = counts
-        .told()
+    let attributes = counts
+        .attributes()
         .replace(&format!(" skipped=\"{}\"", counts.skipped), "");
-    let _ = writeln!(xml, "<testsuites name=\"loadline\" {told} time=\"{time}\">");
+    let _ = writeln!(
+        xml,
+        "<testsuites name=\"loadline\" {attributes} time=\"{time}\">"
+    );
     let suites = Suite::ALL.map(|suite| {
         let those = cases.iter().filter(|case| case.suite == suite);
         (suite, those.collect::<Vec<_>>())
@@ -54,7 +57,7 @@ impl Counts {
         }
     }
 
-    fn told(&self) -> String {
+    fn attributes(&self) -> String {
         format!(
             "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
             self.tests, self.failures, self.errors, self.skipped
@@ -68,7 +71,7 @@ fn seconds(report: &JobReport<'_>) -> String {
 }
 
 fn suite_of(xml: &mut String, report: &JobReport<'_>, suite: Suite, cases: &[&Case], last: bool) {
-    let counts = Counts::of(cases.iter().copied()).told();
+    let counts = Counts::of(cases.iter().copied()).attributes();
     let name = suite.name();
     let started = report.first().map(|run| run.started_at);
     let started = started.map_or_else(String::new, |at| {
@@ -151,8 +154,8 @@ fn body(case: &Case) -> String {
         format!("actual: {}", case.measured),
         case.sentence(),
     ];
-    let is_told = |line: &&String| *line != "actual: ";
-    let lines: Vec<&str> = lines.iter().filter(is_told).map(String::as_str).collect();
+    let is_filled = |line: &&String| *line != "actual: ";
+    let lines: Vec<&str> = lines.iter().filter(is_filled).map(String::as_str).collect();
     escaped(&lines.join("\n"))
 }
 

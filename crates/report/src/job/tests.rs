@@ -15,7 +15,7 @@ fn checked(mut run: Summary, checks: &[&str]) -> RunResult {
     RunResult::new(run)
 }
 
-fn told(runs: &[RunResult]) -> JobReport<'_> {
+fn job_of(runs: &[RunResult]) -> JobReport<'_> {
     JobReport {
         runs,
         compared: None,
@@ -45,7 +45,7 @@ fn with<'a>(document: &'a Document<'_>, element: &str) -> Vec<Node<'a, 'a>> {
 #[test]
 fn junit_has_a_case_for_each_check_and_for_the_validity() {
     let runs = [mixed()];
-    let xml = junit(&told(&runs));
+    let xml = junit(&job_of(&runs));
     let document = Document::parse(&xml).unwrap();
     let root = document.root_element();
     assert_eq!(count(root, "tests"), 5);
@@ -80,7 +80,7 @@ fn an_invalid_result_is_an_error_unless_it_is_accepted() {
     let runs = [checked(late, &["p50<10s"])];
     let strict = JobReport {
         worst_accepted: Grade::Valid,
-        ..told(&runs)
+        ..job_of(&runs)
     };
     assert_ne!(runs[0].grade(), Grade::Valid);
     let xml = junit(&strict);
@@ -101,14 +101,14 @@ fn a_run_without_a_response_is_an_error_that_says_what_to_do() {
     let mut run = samples::unanswered();
     run.total.counts.answered = 0;
     let runs = [checked(run, &[])];
-    let cases = told(&runs).cases();
+    let cases = job_of(&runs).cases();
     assert_eq!(verdict(&cases), Outcome::Invalid);
     assert!(cases[0].found.contains("not one was answered"), "{cases:?}");
     assert!(!cases[0].next.is_empty());
     let mut interrupted = samples::interrupted();
     interrupted.ended = loadline_record::Ended::Interrupted;
     let runs = [RunResult::new(interrupted)];
-    assert_eq!(verdict(&told(&runs).cases()), Outcome::Invalid);
+    assert_eq!(verdict(&job_of(&runs).cases()), Outcome::Invalid);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn thresholds_are_a_suite_as_k6_writes_it() {
     let runs = [checked(samples::steady(), &[])];
     let report = JobReport {
         thresholds: &thresholds,
-        ..told(&runs)
+        ..job_of(&runs)
     };
     let xml = junit(&report);
     let document = Document::parse(&xml).unwrap();
@@ -181,7 +181,7 @@ fn conditions_that_a_script_set_are_checks_unless_they_are_listed_as_thresholds(
     };
     let (failed, passed) = ("checks: rate>0.9".to_owned(), "orders: count>1".to_owned());
     let expected = [(failed, Outcome::Failed), (passed.clone(), Outcome::Passed)];
-    assert_eq!(named(&told(&runs)), expected);
+    assert_eq!(named(&job_of(&runs)), expected);
     let thresholds = [Threshold {
         metric: "checks".to_owned(),
         expression: "rate>0.9".to_owned(),
@@ -189,7 +189,7 @@ fn conditions_that_a_script_set_are_checks_unless_they_are_listed_as_thresholds(
     }];
     let report = JobReport {
         thresholds: &thresholds,
-        ..told(&runs)
+        ..job_of(&runs)
     };
     assert_eq!(named(&report), [(passed, Outcome::Passed)]);
 }
@@ -201,7 +201,7 @@ fn rules_of_a_comparison_are_cases_too() {
         assert_eq!(compared.tolerances[0].outcome, CheckOutcome::Failed);
         let report = JobReport {
             compared: Some(compared),
-            ..told(&[])
+            ..job_of(&[])
         };
         let xml = junit(&report);
         let document = Document::parse(&xml).unwrap();
@@ -228,21 +228,21 @@ fn rules_of_a_comparison_are_cases_too() {
 
 #[test]
 fn markdown_of_a_run_in_full() {
-    insta::assert_snapshot!(markdown(&told(&[mixed()])));
+    insta::assert_snapshot!(markdown(&job_of(&[mixed()])));
 }
 
 #[test]
 fn annotations_and_outputs_in_full() {
     let runs = [mixed()];
-    insta::assert_snapshot!(annotations(&told(&runs)) + &job_outputs(&told(&runs)));
+    insta::assert_snapshot!(annotations(&job_of(&runs)) + &job_outputs(&job_of(&runs)));
     let good = [checked(samples::steady(), &["p50<10s"])];
-    let told = told(&good);
-    let notice = annotations(&told);
+    let job_of = job_of(&good);
+    let notice = annotations(&job_of);
     assert!(
         notice.starts_with("::notice title=Loadline%3A passed (1 of 1)::"),
         "{notice}"
     );
-    assert!(job_outputs(&told).starts_with("verdict=passed\nfailed=\n"));
+    assert!(job_outputs(&job_of).starts_with("verdict=passed\nfailed=\n"));
 }
 
 #[test]
@@ -282,7 +282,7 @@ proptest! {
             holds: false,
         };
         let runs = [sent_to(&text)];
-        let report = JobReport { thresholds: std::slice::from_ref(&threshold), ..told(&runs) };
+        let report = JobReport { thresholds: std::slice::from_ref(&threshold), ..job_of(&runs) };
         let xml = junit(&report);
         let document = Document::parse(&xml).unwrap();
         let name = with(&document, "failure")[0].attribute("name").unwrap().to_owned();
@@ -290,7 +290,7 @@ proptest! {
             prop_assert_eq!(name, format!("{text} - p(95)<200"));
         }
         let plain = Threshold { metric: "a".to_owned(), ..threshold.clone() };
-        let same = JobReport { thresholds: std::slice::from_ref(&plain), ..told(&runs) };
+        let same = JobReport { thresholds: std::slice::from_ref(&plain), ..job_of(&runs) };
         let lines = |report: &JobReport<'_>| markdown(report).lines().count();
         prop_assert_eq!(lines(&report), lines(&same));
         prop_assert_eq!(annotations(&report).lines().count(), 1);

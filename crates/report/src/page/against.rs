@@ -23,7 +23,7 @@ pub fn against(baseline: &str, comparison: &Comparison, so_far_s: f64) -> Agains
     let of_names = names_notes(&comparison.names, MOST_NAMES);
     let is_reach = |note: &String| note.starts_with("The confidence of 95 %");
     notes.extend(of_names.into_iter().filter(|note| !is_reach(note)));
-    let said = match standing {
+    let claim = match standing {
         Standing::Faster => "Faster than the baseline",
         Standing::Slower => "Slower than the baseline",
         Standing::CannotTell => "Whether it is faster or slower can't be told yet",
@@ -35,7 +35,7 @@ pub fn against(baseline: &str, comparison: &Comparison, so_far_s: f64) -> Agains
             Standing::Slower => Tone::Bad,
             Standing::CannotTell => Tone::Plain,
         },
-        claim: format!("{said}, after {}.", seconds(so_far_s)),
+        claim: format!("{claim}, after {}.", seconds(so_far_s)),
         rows: std::iter::once(all).chain(names).collect(),
         notes,
     }

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    fn told(checks: &[&str]) -> Vec<Headline> {
+    fn headlines_of(checks: &[&str]) -> Vec<Headline> {
         let mut summary = samples::steady();
         summary.plan.checks = checks.iter().map(|text| text.parse().unwrap()).collect();
         of_run(&RunResult::new(summary))
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_run_begins_with_its_rate_its_p95_its_failures_and_its_checks() {
-        let found = told(&["p99<1ns", "p50<10s", "errors<1%"]);
+        let found = headlines_of(&["p99<1ns", "p50<10s", "errors<1%"]);
         let names: Vec<_> = found.iter().map(|one| &*one.name).collect();
         assert_eq!(
             names,
@@ -126,9 +126,9 @@ mod tests {
         );
         assert_eq!(found[3].figure, "1 of 3 failed");
         assert_eq!((&*found[3].note, found[3].tone), ("p99<1ns", Tone::Bad));
-        let passed = told(&["p50<10s"]);
+        let passed = headlines_of(&["p50<10s"]);
         assert_eq!((&*passed[3].figure, passed[3].tone), ("passed", Tone::Good));
-        assert_eq!(told(&[]).len(), 3);
+        assert_eq!(headlines_of(&[]).len(), 3);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::{run_page, tables};
 use crate::comparison::{
-    MOST_NAMES, compared_metrics, conclusion, figure_cells, metrics_notes, name_label, names_notes,
-    told_ends,
+    MOST_NAMES, compared_metrics, conclusion, figure_cells, known_ends, metrics_notes, name_label,
+    names_notes,
 };
 use crate::series::{checks_of_side, compared};
 use crate::text::{label, spread_cells, spread_note, validity_sentences};
@@ -101,7 +101,7 @@ fn tone(standing: Standing) -> Tone {
 
 fn bar(compared: &ComparedFigure) -> RatioBar {
     let [name, _, _, ratio, interval, _] = figure_cells(compared);
-    let (lower, upper) = told_ends(&compared.ratio);
+    let (lower, upper) = known_ends(&compared.ratio);
     RatioBar {
         name,
         ratio: compared.ratio.ratio,

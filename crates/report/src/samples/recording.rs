@@ -65,7 +65,7 @@ impl Run {
                 until_ns = (until_ns + SECOND).min(self.length_ns);
             }
             if at_ns < self.length_ns {
-                self.tell(&mut recorder, event);
+                self.record_event(&mut recorder, event);
             }
         }
         while summary.duration_ns < self.length_ns {
@@ -74,7 +74,7 @@ impl Run {
         }
     }
 
-    fn tell(&self, recorder: &mut Recorder, event: Event<'_>) {
+    fn record_event(&self, recorder: &mut Recorder, event: Event<'_>) {
         match event {
             Event::Due => recorder.planned(1),
             Event::Begin(at_ns) => recorder.begin(at_ns),

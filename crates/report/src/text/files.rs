@@ -62,7 +62,7 @@ mod tests {
             base_failed: 0.0,
             with_failed: 0.0,
             names: ComparedNames::default(),
-            asked: Default::default(),
+            of_rules: Default::default(),
             metrics: ComparedMetrics::default(),
         }
     }

@@ -58,8 +58,8 @@ fn head(runs: &[RunResult], whole: &[&RunResult], canvas: Canvas) -> Vec<String>
         .collect();
     lines.extend(layout::wrap(&wording::load(plan), canvas.width));
     let mut count = units::counted(runs.len() as u64, "run");
-    let asked = runs[0].summary.role.as_ref().and_then(|role| role.of);
-    if let Some(of) = asked.filter(|of| *of as usize > runs.len()) {
+    let planned = runs[0].summary.role.as_ref().and_then(|role| role.of);
+    if let Some(of) = planned.filter(|of| *of as usize > runs.len()) {
         count = format!("{count} of {of}");
     }
     if whole.len() < runs.len() {

@@ -27,7 +27,7 @@ pub(super) fn lines(run: &RunResult, canvas: Canvas) -> Vec<String> {
         line("response", response(summary)),
         line("failures", failures(summary)),
         line("validity", grade_and_reason(run)),
-        line("checks", told(checks)),
+        line("checks", outcomes_text(checks)),
     ];
     if run.grade() > Grade::Valid {
         lines[3] = canvas.style.doubtful(&lines[3]);
@@ -90,16 +90,16 @@ fn failures(summary: &Summary) -> String {
     format!("{text}; statuses {}", statuses.join(", "))
 }
 
-fn told(checks: &[CheckResult]) -> String {
-    let told = [CheckOutcome::Failed, CheckOutcome::Undecided].map(|outcome| {
+fn outcomes_text(checks: &[CheckResult]) -> String {
+    let texts = [CheckOutcome::Failed, CheckOutcome::Undecided].map(|outcome| {
         let those = checks_that_are(outcome, checks)?;
         Some(format!("{}: {those}", outcome.word()))
     });
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    match (checks.len(), told.is_empty()) {
+    let texts: Vec<String> = texts.into_iter().flatten().collect();
+    match (checks.len(), texts.is_empty()) {
         (0, _) => "none given".to_owned(),
         (1, true) => "passed".to_owned(),
         (count, true) => format!("all {count} passed"),
-        (_, false) => told.join("; "),
+        (_, false) => texts.join("; "),
     }
 }

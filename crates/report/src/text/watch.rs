@@ -190,9 +190,9 @@ fn trouble(watch: &WatchHistory) -> Option<String> {
 
 /// Returns the times at which a tree ended or came back.
 fn events(tree: &TreeHistory, start_ns: u64) -> Vec<String> {
-    let told = tree.events.iter().take(MOST_EVENTS);
-    let mut lines: Vec<String> = told
-        .map(|event| told_event(tree, event, start_ns))
+    let printed = tree.events.iter().take(MOST_EVENTS);
+    let mut lines: Vec<String> = printed
+        .map(|event| event_text(tree, event, start_ns))
         .collect();
     let more = tree.event_count.saturating_sub(lines.len() as u64);
     if more > 0 {
@@ -205,7 +205,7 @@ fn events(tree: &TreeHistory, start_ns: u64) -> Vec<String> {
     lines
 }
 
-fn told_event(tree: &TreeHistory, event: &WatchEvent, start_ns: u64) -> String {
+fn event_text(tree: &TreeHistory, event: &WatchEvent, start_ns: u64) -> String {
     let at = units::time(event.at_ns.saturating_sub(start_ns) as f64);
     match (event.change, event.pid) {
         (Change::Restarted, Some(pid)) => {

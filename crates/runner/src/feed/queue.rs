@@ -1,7 +1,7 @@
 //! The queue from the merging thread to one consumer: bounded, and never waited for by its sender.
 
 use super::News;
-use crate::observer::{Observed, Observer, Wants};
+use crate::observer::{Interests, Observed, Observer};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ pub fn feed(intervals: usize) -> (Feed, Inbox) {
     let shared = Arc::new(Shared::default());
     let feed = Feed {
         most: intervals.max(1),
-        wants_evidence: false,
-        wants_agents: false,
+        needs_evidence: false,
+        needs_agents: false,
         kept: VecDeque::new(),
         shared: Arc::clone(&shared),
     };
@@ -29,8 +29,8 @@ pub fn feed(intervals: usize) -> (Feed, Inbox) {
 pub struct Feed {
     most: usize,
     /// True if the consumer shows the slowest requests and the bodies of error responses.
-    wants_evidence: bool,
-    wants_agents: bool,
+    needs_evidence: bool,
+    needs_agents: bool,
     /// The news that came while the consumer held the lock.
     kept: VecDeque<News>,
     shared: Arc<Shared>,
@@ -58,12 +58,12 @@ struct Queue {
 }
 
 impl Observer for Feed {
-    fn wants(&self) -> Wants {
-        Wants {
+    fn interests(&self) -> Interests {
+        Interests {
             news: true,
-            evidence: self.wants_evidence,
-            agents: self.wants_agents,
-            ..Wants::default()
+            evidence: self.needs_evidence,
+            agents: self.needs_agents,
+            ..Interests::default()
         }
     }
 
@@ -85,14 +85,14 @@ impl Feed {
     /// Hands the slowest requests of each interval and the bodies of error responses on, too.
     #[must_use]
     pub fn with_evidence(mut self) -> Feed {
-        self.wants_evidence = true;
+        self.needs_evidence = true;
         self
     }
 
     /// Hands the record of each agent on, too.
     #[must_use]
     pub fn with_agents(mut self) -> Feed {
-        self.wants_agents = true;
+        self.needs_agents = true;
         self
     }
 
@@ -168,8 +168,8 @@ impl Inbox {
     }
 
     /// Returns the next news that come within so long; `None` if there are none.
-    pub fn wait_at_most(&self, patience: Duration) -> Option<News> {
-        let until = Instant::now() + patience;
+    pub fn wait_at_most(&self, timeout: Duration) -> Option<News> {
+        let until = Instant::now() + timeout;
         let mut queue = locked(&self.shared.queue);
         loop {
             let left = until.saturating_duration_since(Instant::now());

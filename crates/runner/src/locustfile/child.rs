@@ -40,7 +40,7 @@ pub(super) struct Child {
     process: process::Child,
     control: UnixStream,
     intervals: Receiver<Snapshot>,
-    said: Arc<StderrLines>,
+    stderr_lines: Arc<StderrLines>,
     host: Url,
     addresses: Vec<Address>,
     begin_ns: u64,
@@ -61,7 +61,7 @@ pub(super) struct State {
 impl Child {
     pub(super) fn start(
         mut command: Command,
-        say: impl Fn(&str) + Send + 'static,
+        print: impl Fn(&str) + Send + 'static,
     ) -> Result<Child, LocustfileError> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_read_timeout(Some(REPLY_TIMEOUT))?;
@@ -72,28 +72,28 @@ impl Child {
             .spawn()?;
         // The command holds the child's end of the socket until it is dropped.
         drop(command);
-        let said = Arc::new(StderrLines::default());
+        let stderr_lines = Arc::new(StderrLines::default());
         let stderr = process.stderr.take().expect("it is piped");
         let listening = {
-            let said = Arc::clone(&said);
-            thread::spawn(move || said.hear(BufReader::new(stderr), say))
+            let stderr_lines = Arc::clone(&stderr_lines);
+            thread::spawn(move || stderr_lines.read_from(BufReader::new(stderr), print))
         };
-        let (tell, told) = channel();
-        let (tell_header, begun) = channel();
+        let (sender, received) = channel();
+        let (header_sender, begun) = channel();
         let stdout = process.stdout.take().expect("it is piped");
-        thread::spawn(move || follow(BufReader::new(stdout), &tell_header, &tell));
+        thread::spawn(move || follow(BufReader::new(stdout), &header_sender, &sender));
         let Ok(header) = begun.recv() else {
             let _ = process.wait();
             let _ = listening.join();
-            return Err(LocustfileError::Refused(said.refusal()));
+            return Err(LocustfileError::Refused(stderr_lines.refusal()));
         };
-        said.begin();
+        stderr_lines.begin();
         let host = host_of(&header)?;
         Ok(Child {
             process,
             control: ours,
-            intervals: told,
-            said,
+            intervals: received,
+            stderr_lines,
             addresses: addresses_of(&host),
             host,
             begin_ns: header.started_monotonic_ns.unwrap_or_default(),
@@ -115,27 +115,27 @@ impl Child {
 
     /// Requests this many users, new ones spread evenly over this many seconds.
     pub(super) fn have_users(&self, users: u32, seconds: f64) -> io::Result<()> {
-        self.ask(&format!("users {users} {seconds:.3}\n"))
+        self.send_command(&format!("users {users} {seconds:.3}\n"))
     }
 
     /// Requests and returns its state.
     pub(super) fn state(&self) -> io::Result<State> {
-        self.ask("state\n")?;
+        self.send_command("state\n")?;
         let mut line = String::new();
         BufReader::new(&self.control).read_line(&mut line)?;
         State::of(&line).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    fn ask(&self, line: &str) -> io::Result<()> {
+    fn send_command(&self, line: &str) -> io::Result<()> {
         (&self.control).write_all(line.as_bytes())
     }
 
-    /// Returns the next interval of its run; `None` if none arrived within `patience`.
+    /// Returns the next interval of its run; `None` if none arrived within `timeout`.
     ///
     /// # Errors
     /// If the child has ended.
-    pub(super) fn next_interval(&self, patience: Duration) -> Result<Option<Snapshot>, Gone> {
-        match self.intervals.recv_timeout(patience) {
+    pub(super) fn next_interval(&self, timeout: Duration) -> Result<Option<Snapshot>, Gone> {
+        match self.intervals.recv_timeout(timeout) {
             Ok(interval) => Ok(Some(interval)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => Err(Gone),
@@ -143,8 +143,8 @@ impl Child {
     }
 
     /// Returns the error text for its end.
-    pub(super) fn farewell(&self) -> String {
-        let last = self.said.last();
+    pub(super) fn end_message(&self) -> String {
+        let last = self.stderr_lines.last();
         let why = last.map_or(String::new(), |line| format!(": {line}"));
         format!("the process of the locustfile has ended{why}")
     }
@@ -177,13 +177,13 @@ impl State {
 }
 
 /// Reads the run that the child writes, and sends its header and intervals.
-fn follow(input: impl BufRead, begun: &Sender<Header>, tell: &Sender<Snapshot>) {
+fn follow(input: impl BufRead, begun: &Sender<Header>, sender: &Sender<Snapshot>) {
     let Ok(mut run) = FollowedRun::begin(Path::new(RUN), input) else {
         return;
     };
     let _ = begun.send(run.header().clone());
     while let Ok(Some(interval)) = run.next_interval() {
-        if tell.send(interval).is_err() {
+        if sender.send(interval).is_err() {
             return;
         }
     }
@@ -222,12 +222,12 @@ impl StderrLines {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn hear(&self, input: impl BufRead, say: impl Fn(&str)) {
+    fn read_from(&self, input: impl BufRead, print: impl Fn(&str)) {
         for line in input.lines().map_while(Result::ok) {
             let count = self.with(|lines| lines.add(&line));
             match count {
-                Some(count) if count < MOST_LINES => say(&line),
-                Some(MOST_LINES) => say("The locustfile says more, which is left out."),
+                Some(count) if count < MOST_LINES => print(&line),
+                Some(MOST_LINES) => print("The locustfile says more, which is left out."),
                 _ => {}
             }
         }
@@ -302,18 +302,18 @@ mod tests {
 
     #[test]
     fn what_is_said_before_the_locustfile_is_loaded_is_its_refusal() {
-        let said = StderrLines::default();
-        said.hear(&b"it has no users\n"[..], |line| panic!("{line}"));
-        assert_eq!(said.refusal(), "it has no users");
-        said.begin();
+        let stderr_lines = StderrLines::default();
+        stderr_lines.read_from(&b"it has no users\n"[..], |line| panic!("{line}"));
+        assert_eq!(stderr_lines.refusal(), "it has no users");
+        stderr_lines.begin();
         let passed_on = Mutex::new(Vec::new());
         let lines = "one\n".repeat(100);
-        said.hear(lines.as_bytes(), |line| {
+        stderr_lines.read_from(lines.as_bytes(), |line| {
             passed_on.lock().expect("no panic").push(line.to_owned());
         });
         let passed_on = passed_on.into_inner().expect("no panic");
         assert_eq!(passed_on.len(), MOST_LINES + 1);
         assert!(passed_on[MOST_LINES].contains("left out"));
-        assert_eq!(said.last().as_deref(), Some("one"));
+        assert_eq!(stderr_lines.last().as_deref(), Some("one"));
     }
 }

@@ -58,8 +58,8 @@ impl Window {
     ) -> Result<Window, StartError> {
         steps.reverse();
         let step = steps.pop().expect("a trial has a step");
-        let asked = child.have_users(step.users, spread_s);
-        asked.map_err(|_| StartError::Remote(child.farewell()))?;
+        let changed = child.have_users(step.users, spread_s);
+        changed.map_err(|_| StartError::Remote(child.end_message()))?;
         known.users.set(step.users);
         let now_ns = monotonic_ns().saturating_sub(child.begin_ns());
         Ok(Window {
@@ -134,7 +134,7 @@ impl Window {
     }
 
     fn fail(&mut self) -> Event {
-        self.failure = Some(self.child.farewell());
+        self.failure = Some(self.child.end_message());
         self.end(EndReason::Failed)
     }
 
@@ -188,7 +188,7 @@ fn count_failures(interval: &mut Snapshot, failures: u64) {
 }
 
 impl Source for Window {
-    fn next_event(&mut self, patience: Duration) -> Option<Event> {
+    fn next_event(&mut self, timeout: Duration) -> Option<Event> {
         if self.is_over {
             return None;
         }
@@ -198,7 +198,7 @@ impl Source for Window {
         if let Some(event) = self.step_on() {
             return Some(event);
         }
-        match self.child.next_interval(patience) {
+        match self.child.next_interval(timeout) {
             Ok(interval) => self.take(interval?),
             Err(Gone) => Some(self.fail()),
         }

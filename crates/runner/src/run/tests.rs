@@ -3,7 +3,7 @@
 use super::*;
 use crate::commands::{Command, Control};
 use crate::feed::{News, QUEUE, feed};
-use crate::observer::{Observed, Wants};
+use crate::observer::{Interests, Observed};
 use crate::samples;
 use loadline_engine::StartError;
 use loadline_plan::HttpVersion;
@@ -36,7 +36,7 @@ impl Script {
 }
 
 impl Workload for Script {
-    fn start(&self, _: Plan, _: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start(&self, _: Plan, _: Interests) -> Result<Box<dyn Source>, StartError> {
         Ok(Box::new(Events {
             events: self.events.take(),
             orders: Arc::clone(&self.orders),

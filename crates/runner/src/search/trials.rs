@@ -77,13 +77,13 @@ pub fn conduct_search(
     search: &Search<'_>,
     commands: &Commands,
     observers: &mut [&mut dyn Observer],
-    tell: &mut dyn FnMut(Progress<'_>),
+    report: &mut dyn FnMut(Progress<'_>),
 ) -> SearchResult {
     let mut trials = Trials {
         search,
         commands,
         observers,
-        tell,
+        report,
         made: 0,
         parts: search.plan.processes,
         void: 0,
@@ -113,7 +113,7 @@ struct Trials<'a, 'b, 'c> {
     search: &'a Search<'a>,
     commands: &'a Commands,
     observers: &'b mut [&'c mut dyn Observer],
-    tell: &'a mut dyn FnMut(Progress<'_>),
+    report: &'a mut dyn FnMut(Progress<'_>),
     made: u32,
     /// The processes of the next trial.
     parts: u32,
@@ -195,7 +195,7 @@ impl Trials<'_, '_, '_> {
             return Err(RunError::Void(reason.to_owned()));
         }
         self.void = void;
-        (self.tell)(Progress::Void(reason));
+        (self.report)(Progress::Void(reason));
         Ok(())
     }
 
@@ -208,7 +208,7 @@ impl Trials<'_, '_, '_> {
         let left = fleet.available(self.parts).max(1);
         if left < self.parts {
             self.parts = left;
-            (self.tell)(Progress::Left(left));
+            (self.report)(Progress::Left(left));
         }
     }
 
@@ -297,7 +297,7 @@ impl Measure for Trials<'_, '_, '_> {
     }
 
     fn pause(&mut self, seconds: f64) {
-        (self.tell)(Progress::Pause(seconds));
+        (self.report)(Progress::Pause(seconds));
         let end = Instant::now() + length(seconds);
         while !self.commands.is_ending() && Instant::now() < end {
             thread::sleep(POLL_INTERVAL.min(end.saturating_duration_since(Instant::now())));
@@ -312,7 +312,7 @@ impl Measure for Trials<'_, '_, '_> {
 
     fn ended(&mut self, trial: &Trial) {
         self.evaluation.keep(trial);
-        (self.tell)(Progress::Trial(trial));
+        (self.report)(Progress::Trial(trial));
     }
 
     fn together(&mut self, level: f64) -> Vec<bool> {

@@ -21,7 +21,7 @@ fn figures() -> Figures {
     }
 }
 
-fn told(flavour: Flavour, figures: &Figures, body: &str) -> Vec<String> {
+fn lines_of(flavour: Flavour, figures: &Figures, body: &str) -> Vec<String> {
     let mut bench = Bench::new();
     bench.options.flavour = flavour;
     let source = format!("function done(summary, latency, requests)\n{body}\nend");
@@ -31,7 +31,7 @@ fn told(flavour: Flavour, figures: &Figures, body: &str) -> Vec<String> {
 
 #[test]
 fn the_summary_has_what_was_counted() {
-    let lines = told(
+    let lines = lines_of(
         Flavour::Wrk,
         &figures(),
         "log(summary.duration, summary.requests, summary.bytes)
@@ -44,7 +44,7 @@ fn the_summary_has_what_was_counted() {
 
 #[test]
 fn figures_in_wrks_words() {
-    let lines = told(
+    let lines = lines_of(
         Flavour::Wrk,
         &figures(),
         "log(type(latency), latency.min, latency.max, latency.mean, ('%.3f'):format(latency.stdev))
@@ -71,7 +71,7 @@ fn figures_in_wrks_words() {
 
 #[test]
 fn figures_in_wrk2s_words() {
-    let lines = told(
+    let lines = lines_of(
         Flavour::Wrk2,
         &figures(),
         "log(latency.min, latency.max, latency.mean, ('%.3f'):format(latency.stdev))
@@ -94,13 +94,13 @@ fn figures_in_wrk2s_words() {
 #[test]
 fn figures_without_samples() {
     let none = Figures::default();
-    let lines = told(
+    let lines = lines_of(
         Flavour::Wrk,
         &none,
         "log(latency.min, latency.max, latency.mean, #latency)",
     );
     assert_eq!(lines, ["1.844674407371e+19 0 0 0"]);
-    let lines = told(
+    let lines = lines_of(
         Flavour::Wrk2,
         &none,
         "log(latency.min, latency.mean ~= latency.mean, #latency)",

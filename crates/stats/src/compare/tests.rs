@@ -26,9 +26,9 @@ fn exponential_run(random: &mut ChaCha8Rng, mean: f64, seconds: usize, each: usi
 }
 
 /// In how many of this many comparisons a side was found different.
-fn told(comparisons: u64, compare: impl Fn(u64) -> Ratio, decision: Decision) -> u64 {
-    let told = |seed: &u64| compare(*seed).decision() == decision;
-    (0..comparisons).filter(told).count() as u64
+fn decisions(comparisons: u64, compare: impl Fn(u64) -> Ratio, decision: Decision) -> u64 {
+    let decisions = |seed: &u64| compare(*seed).decision() == decision;
+    (0..comparisons).filter(decisions).count() as u64
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_against_itself_cannot_be_told() {
             let with = runs(&mut random, 50.0, 0.05, count);
             compare_runs(&base, &with, CONFIDENCE, seed).unwrap()
         };
-        let cannot = told(COMPARISONS, compare, Decision::CannotTell);
+        let cannot = decisions(COMPARISONS, compare, Decision::CannotTell);
         assert!((930..=985).contains(&cannot), "{count} runs: {cannot}");
     }
 }
@@ -58,7 +58,7 @@ fn stretches_of_a_against_itself_cannot_be_told() {
             let (base, with) = law(seed);
             compare_quantiles(&base, &with, quantile, CONFIDENCE, seed).unwrap()
         };
-        let cannot = told(200, compare, Decision::CannotTell);
+        let cannot = decisions(200, compare, Decision::CannotTell);
         assert!((186..=199).contains(&cannot), "{quantile}: {cannot}");
     }
 }
@@ -72,7 +72,7 @@ fn five_percent_slower_is_told_with_enough_repeats() {
             let with = runs(&mut random, 52.5, 0.05, count);
             compare_runs(&base, &with, CONFIDENCE, seed).unwrap()
         };
-        told(200, compare, Decision::Larger)
+        decisions(200, compare, Decision::Larger)
     };
     let (few, many) = (slower(4), slower(30));
     assert!(few < 100, "{few}");
@@ -81,7 +81,7 @@ fn five_percent_slower_is_told_with_enough_repeats() {
 
 #[test]
 fn the_runs_that_would_tell_do_tell() {
-    let mut told = 0;
+    let mut decisions = 0;
     for seed in 0..100 {
         let mut random = random(seed);
         let first = |random: &mut ChaCha8Rng, centre| runs(random, centre, 0.05, 8);
@@ -98,14 +98,14 @@ fn the_runs_that_would_tell_do_tell() {
         };
         let base = extended(base, &mut random, 50.0);
         let with = extended(with, &mut random, 52.5);
-        told += u32::from(
+        decisions += u32::from(
             compare_runs(&base, &with, CONFIDENCE, seed)
                 .unwrap()
                 .decision()
                 == Decision::Larger,
         );
     }
-    assert!(told >= 60, "{told}");
+    assert!(decisions >= 60, "{decisions}");
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn equal_sides_need_more_runs_than_anyone_makes() {
     let equal = compare_runs(&[1.0, 1.1, 0.9], &[1.0, 1.1, 0.9], CONFIDENCE, 1).unwrap();
     assert_eq!(equal.ratio, 1.0);
     assert_eq!(equal.more_runs(3), None);
-    let told = compare_runs(&[1.0, 1.01, 0.99], &[2.0, 2.01, 1.99], CONFIDENCE, 1).unwrap();
-    assert_eq!(told.more_runs(3), Some(0));
+    let decisions = compare_runs(&[1.0, 1.01, 0.99], &[2.0, 2.01, 1.99], CONFIDENCE, 1).unwrap();
+    assert_eq!(decisions.more_runs(3), Some(0));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn pairs_of_a_with_itself_cannot_be_told() {
             let with = runs(&mut random, 50.0, 0.1, count);
             compare_pairs(&base, &with, CONFIDENCE).unwrap()
         };
-        let cannot = told(2 * COMPARISONS, compare, Decision::CannotTell);
+        let cannot = decisions(2 * COMPARISONS, compare, Decision::CannotTell);
         assert!((1_860..=1_940).contains(&cannot), "{count}: {cannot}");
     }
 }

@@ -5,7 +5,7 @@
 //! both agree there is a decision.
 
 /// Of so many trials most decide on a rate that is far from the others.
-const TELLING: u32 = 3;
+const DECISIVE_TRIALS: u32 = 3;
 
 /// The requirement for a rate, and the confidence with which it must be met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,7 +101,7 @@ impl Tally {
     /// True if the only evidence against the rate is one bad trial, and too few trials support it,
     /// so that nothing is decided: of three trials, two decide.
     pub(super) fn is_doubtful(&self, goal: &Goal) -> bool {
-        self.bad == 1 && self.trials < TELLING && self.class(goal) == Class::Undecided
+        self.bad == 1 && self.trials < DECISIVE_TRIALS && self.class(goal) == Class::Undecided
     }
 
     fn effective_bad_s(&self, goal: &Goal) -> f64 {

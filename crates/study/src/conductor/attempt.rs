@@ -9,7 +9,7 @@ use crate::figures::Figures;
 use crate::folder::Folder;
 use crate::identity::Identity;
 use crate::meter::{Meter, Second};
-use crate::output::{excerpt, telling_line};
+use crate::output::{excerpt, informative_line};
 use crate::peer::{Call, Captured, RunTarget, ToolKind};
 use crate::process::{Launch, Process, ending};
 use crate::saved::{Header, Outcome, SavedError, Writer};
@@ -85,7 +85,7 @@ impl Attempt<'_> {
         let _ = fs::remove_dir_all(&work);
         match outcome {
             Ok(outcome) => {
-                self.tell(&outcome, screen);
+                self.print_failure(&outcome, screen);
                 Ok(writer.end(outcome)?)
             }
             Err(stop) => {
@@ -189,12 +189,12 @@ impl Attempt<'_> {
         })
     }
 
-    /// Samples until the tool has ended or taken too long, and passes each sample to `tell`.
+    /// Samples until the tool has ended or taken too long, and passes each sample to `each`.
     fn watch(
         &self,
         process: &Process,
         meter: &mut Meter,
-        mut tell: impl FnMut(Second, Duration) -> Result<(), SavedError>,
+        mut each: impl FnMut(Second, Duration) -> Result<(), SavedError>,
         events: &Events,
     ) -> Result<Over, Stop> {
         let begun = Instant::now();
@@ -204,7 +204,7 @@ impl Attempt<'_> {
             // The times of samples are fixed: a slow sample does not delay the others.
             let due = begun + looks.next().unwrap_or(limit).min(limit);
             let runs = sleep(process, due, events)?;
-            tell(meter.look(), begun.elapsed())?;
+            each(meter.look(), begun.elapsed())?;
             if !runs {
                 return Ok(Over::ByItself);
             }
@@ -227,7 +227,7 @@ impl Attempt<'_> {
         let status = status.map_err(|error| error.to_string())?;
         match status.code() {
             Some(code) if self.kind.is_success(code) => self.read(work),
-            _ => Err(format!("{}{}", ending(status), said(work))),
+            _ => Err(format!("{}{}", ending(status), last_message(work))),
         }
     }
 
@@ -253,14 +253,14 @@ impl Attempt<'_> {
 
     /// Returns the time that the tool may take.
     fn limit(&self) -> Duration {
-        let told = self.run.lasts;
-        let usual = told.map_or(WITHOUT_TIME, |told| told + told / 2 + EXTRA_TIME);
+        let planned = self.run.lasts;
+        let usual = planned.map_or(WITHOUT_TIME, |planned| planned + planned / 2 + EXTRA_TIME);
         self.study.time_limit.unwrap_or(usual)
     }
 
-    fn tell(&self, outcome: &Outcome, screen: &mut dyn Screen) {
+    fn print_failure(&self, outcome: &Outcome, screen: &mut dyn Screen) {
         if let Some(failure) = &outcome.failure {
-            screen.say(&format!("{}: {failure}", self.run.name));
+            screen.print_line(&format!("{}: {failure}", self.run.name));
         }
     }
 }
@@ -295,8 +295,8 @@ fn stderr(work: &Path) -> PathBuf {
 }
 
 /// Returns the tool's last message after a colon: its error, if it printed one.
-fn said(work: &Path) -> String {
-    let said = [stderr(work), stdout(work)].map(|path| excerpt(&path, MOST_KEPT));
-    let line = said.iter().find_map(|text| telling_line(text));
+fn last_message(work: &Path) -> String {
+    let texts = [stderr(work), stdout(work)].map(|path| excerpt(&path, MOST_KEPT));
+    let line = texts.iter().find_map(|text| informative_line(text));
     line.map(|line| format!(": {line}")).unwrap_or_default()
 }

@@ -123,7 +123,7 @@ impl<'a> Stage<'_, 'a> {
             return Ok(());
         };
         for target in targets.iter_mut().filter(|target| target.warmed.is_none()) {
-            screen.say(&format!("{} is being warmed up.", target.name()));
+            screen.print_line(&format!("{} is being warmed up.", target.name()));
             target.warmed = Some(warm_up(study, how, target, self.events)?);
         }
         Ok(())

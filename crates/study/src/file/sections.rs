@@ -133,7 +133,7 @@ fn target(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tar
         check: None,
         stop: None,
         reset: None,
-        patience: DEFAULT_START_TIMEOUT,
+        start_timeout: DEFAULT_START_TIMEOUT,
         cores: None,
         files: Vec::new(),
     };
@@ -146,7 +146,7 @@ fn target(reader: &Reader<'_>, line: usize, entries: &[Entry<'_>]) -> Result<Tar
             "check" => target.check = Some(command(reader, entry)?),
             "stop" => target.stop = Some(command(reader, entry)?),
             "reset" => target.reset = Some(command(reader, entry)?),
-            "patience" => target.patience = reader.duration(entry)?,
+            "patience" => target.start_timeout = reader.duration(entry)?,
             "cores" => target.cores = Some(cores(reader, entry)?),
             "files" => target.files = files(reader, entry)?,
             _ => return Err(reader.unknown(entry, &OF_TARGET)),

@@ -15,7 +15,7 @@ fn second(at_s: f64, length_s: f64, cpu_percent: Option<f64>) -> Second {
     second
 }
 
-fn told(at_s: f64, rps: f64) -> Moment {
+fn moment(at_s: f64, rps: f64) -> Moment {
     Moment {
         at_s,
         rps,
@@ -31,7 +31,7 @@ fn what_was_watched_and_what_was_told_stand_on_one_axis() {
         second(2.0, 1.0, Some(70.0)),
         second(3.0, 1.0, Some(10.0)),
     ];
-    let timeline = joined(&seconds, &[told(1.0, 100.0), told(2.0, 200.0)]).unwrap();
+    let timeline = joined(&seconds, &[moment(1.0, 100.0), moment(2.0, 200.0)]).unwrap();
     assert_eq!(timeline.time_s, [0.25, 0.75, 1.5, 2.5]);
     let values = |measure| timeline.track(measure).map(|track| track.values.clone());
     let rate = [Some(100.0), Some(100.0), Some(200.0), None];

@@ -61,12 +61,12 @@ fn figures(search: &Search) -> Figures {
         ..line
     });
     let below = search.ladder.iter().find(|rung| rung.part == BELOW);
-    let told = [Some(text.to_owned()), recovery.map(recovered)];
+    let texts = [Some(text.to_owned()), recovery.map(recovered)];
     Figures {
         rps: load_line.map_or(0.0, |line| line.rate),
         percentiles: below.map(percentiles).unwrap_or_default(),
         load_line,
-        verdict: Some(told.into_iter().flatten().collect::<Vec<_>>().join(" ")),
+        verdict: Some(texts.into_iter().flatten().collect::<Vec<_>>().join(" ")),
         ..Figures::default()
     }
 }

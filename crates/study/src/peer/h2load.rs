@@ -27,7 +27,7 @@ impl Peer for H2load {
             } => return Err(Unsupported::TwoEnds("h2load")),
             _ => {}
         }
-        let mut words = Words::of(if asks_for_streams(settings) {
+        let mut words = Words::of(if sets_streams(settings) {
             &[]
         } else {
             &["--h1"]
@@ -71,7 +71,7 @@ impl Peer for H2load {
 }
 
 /// True if a flag sets the number of streams of a connection.
-fn asks_for_streams(settings: &Settings) -> bool {
+fn sets_streams(settings: &Settings) -> bool {
     let mut flags = settings.flags.iter();
     flags.any(|flag| flag.on && matches!(flag.name.as_str(), "-m" | "--max-concurrent-streams"))
 }

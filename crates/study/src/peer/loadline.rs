@@ -53,10 +53,10 @@ impl Peer for Loadline {
 /// tool, unless its flags set the limit.
 fn most_connections(settings: &Settings) -> Option<u32> {
     let mut own = settings.flags.iter().flat_map(Flag::words);
-    let is_said = own.any(|word| word.starts_with("--max-connections"));
+    let is_given = own.any(|word| word.starts_with("--max-connections"));
     settings
         .connections
-        .filter(|_| settings.rate.is_some() && !is_said)
+        .filter(|_| settings.rate.is_some() && !is_given)
 }
 
 /// The part of a [`loadline_json::Run`] that is read.

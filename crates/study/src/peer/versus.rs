@@ -86,11 +86,11 @@ fn verdict(comparison: &Comparison) -> String {
         Standing::Slower => "B is slower than A",
         Standing::CannotTell => "Whether B is faster or slower is not known",
     };
-    let figures: Vec<String> = comparison.figures.iter().map(told).collect();
+    let figures: Vec<String> = comparison.figures.iter().map(figure_text).collect();
     format!("{whole}. B / A: {}.", figures.join(", "))
 }
 
-fn told(figure: &ComparedFigure) -> String {
+fn figure_text(figure: &ComparedFigure) -> String {
     let (low, high) = (figure.interval.lower, figure.interval.upper);
     let standing = match figure.standing {
         Standing::Faster => "faster",

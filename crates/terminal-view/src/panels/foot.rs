@@ -12,8 +12,8 @@ use ratatui::text::{Line, Span};
 pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {
     let columns = usize::from(area.width);
     let room = usize::from(area.height.saturating_sub(1));
-    let said = &state.messages;
-    let last = said.iter().skip(said.len().saturating_sub(room));
+    let messages = &state.messages;
+    let last = messages.iter().skip(messages.len().saturating_sub(room));
     let mut shown: Vec<Line<'_>> = last
         .map(|message| Line::from(Span::from(cut(message, columns)).fg(DOUBTFUL)))
         .collect();

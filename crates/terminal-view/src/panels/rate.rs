@@ -12,8 +12,8 @@ pub(crate) fn draw(state: &State, area: Rect, frame: &mut Frame<'_>) {
     let is_open = state.report.rate.contains("asked");
     let mut courses = Vec::new();
     if is_open {
-        let asked = Course::of(state, DOUBTFUL, |point| Some(point.asked_per_s()));
-        courses.push(asked.dotted());
+        let arrivals = Course::of(state, DOUBTFUL, |point| Some(point.asked_per_s()));
+        courses.push(arrivals.dotted());
     }
     courses.push(Course::of(state, MARK, |point| {
         Some(point.achieved_per_s())

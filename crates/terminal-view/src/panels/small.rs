@@ -21,8 +21,8 @@ pub(crate) fn draw(state: &State, now: Instant, area: Rect, frame: &mut Frame<'_
             .map(|text| Line::from(cut(&text, columns))),
     );
     shown.truncate(usize::from(area.height.saturating_sub(2)).max(1));
-    let said = state.messages.back();
-    shown.extend(said.map(|said| Line::from(cut(said, columns))));
+    let message = state.messages.back();
+    shown.extend(message.map(|message| Line::from(cut(message, columns))));
     let hint = format!("Enlarge the window to {MIN_WIDTH} x {MIN_HEIGHT} for the whole view.");
     shown.push(Line::from(faint(cut(&hint, columns))));
     lines(shown, area, frame);

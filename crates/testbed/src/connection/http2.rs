@@ -5,7 +5,7 @@ use super::{Connection, Unanswered};
 use crate::body::AnswerBody;
 use crate::h2_fault::H2Fault;
 use crate::h2_frames;
-use crate::head::{GAP_HEADER, asked_fields, content_type};
+use crate::head::{GAP_HEADER, content_type, option_fields};
 use crate::reply::Reply;
 use h2::Reason;
 use hyper::Response;
@@ -59,15 +59,15 @@ impl Connection {
         builder.initial_stream_window_size(STREAM_WINDOW);
         let mut talk = pin!(builder.serve_connection(io, service));
         loop {
-            let mut told = pin!(self.told.notified());
-            let is_told = poll_fn(|cx| {
-                if told.as_mut().poll(cx).is_ready() {
+            let mut ends = pin!(self.ends.notified());
+            let is_notified = poll_fn(|cx| {
+                if ends.as_mut().poll(cx).is_ready() {
                     return Poll::Ready(true);
                 }
                 let turn = self.line.poll_turn(cx, |cx| talk.as_mut().poll(cx));
                 turn.map(|_| false)
             });
-            if !is_told.await {
+            if !is_notified.await {
                 return None;
             }
             let broken = self
@@ -92,7 +92,7 @@ impl Connection {
     ) -> Result<Response<AnswerBody>, Unanswered> {
         let Some(fault) = reply.answer.h2_fault else {
             if reply.closes {
-                self.told.notify_one();
+                self.ends.notify_one();
             }
             return Ok(self.http2_response(reply, None));
         };
@@ -104,7 +104,7 @@ impl Connection {
                 reply,
             };
             *self.broken.lock().unwrap_or_else(PoisonError::into_inner) = Some(broken);
-            self.told.notify_one();
+            self.ends.notify_one();
             return pending().await;
         }
         self.context.state.tally.faults.add(1);
@@ -131,7 +131,7 @@ impl Connection {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, content_type(&reply.answer));
         headers.insert(GAP_HEADER, HeaderValue::from(reply.gap_ns));
-        headers.extend(asked_fields(&reply.answer));
+        headers.extend(option_fields(&reply.answer));
         if reply.is_head_only && !reply.answer.chunked {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(reply.content.size()));
         }

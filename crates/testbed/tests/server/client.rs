@@ -112,18 +112,18 @@ impl<S: Read + Write> Client<S> {
     }
 
     /// Sends a GET with additional header lines, each with its end.
-    pub(crate) fn ask_with(&mut self, target: &str, headers: &str) {
+    pub(crate) fn send_get_with(&mut self, target: &str, headers: &str) {
         self.send(format!(
             "GET {target} HTTP/1.1\r\nHost: here\r\n{headers}\r\n"
         ));
     }
 
-    pub(crate) fn ask(&mut self, target: &str) {
-        self.ask_with(target, "");
+    pub(crate) fn send_get(&mut self, target: &str) {
+        self.send_get_with(target, "");
     }
 
     pub(crate) fn get(&mut self, target: &str) -> Answer {
-        self.ask(target);
+        self.send_get(target);
         self.answer()
     }
 

@@ -51,9 +51,9 @@ fn pipelined_large_answers_come_whole_though_nobody_reads_for_a_while() {
 fn earlier_answers_of_a_pipeline_do_not_wait_for_a_slow_one() {
     let server = plain();
     let mut client = Client::connect(&server);
-    client.ask("/?size=1");
-    client.ask("/?size=2&delay=10s");
-    client.ask("/?size=3");
+    client.send_get("/?size=1");
+    client.send_get("/?size=2&delay=10s");
+    client.send_get("/?size=3");
     assert_eq!(client.answer().body.len(), 1);
     let patience = Duration::from_millis(50);
     assert_eq!(client.read_to_end_within(patience), (vec![], End::Silence));
@@ -93,7 +93,7 @@ fn a_client_that_says_close_is_closed() {
     let server = plain();
     for target in ["/", "/?trailers=1"] {
         let mut client = Client::connect(&server);
-        client.ask_with(target, "Connection: close\r\n");
+        client.send_get_with(target, "Connection: close\r\n");
         assert_eq!(client.answer().header("connection"), Some("close"));
         assert_eq!(client.read_to_end(), (vec![], End::Eof));
     }
@@ -178,7 +178,7 @@ fn a_request_that_is_cut_is_neither_whole_nor_answered() {
 fn a_client_that_leaves_during_the_delay_is_not_answered() {
     let server = plain();
     let mut client = Client::connect(&server);
-    client.ask("/?delay=20s");
+    client.send_get("/?delay=20s");
     wait_until(|| server.counts().requests > 0);
     client.stream.shutdown(Shutdown::Write).expect("a shutdown");
     assert_eq!(client.read_to_end(), (vec![], End::Eof));

@@ -77,7 +77,7 @@ fn options_work_on_echoes_too() {
         "GET /echo?status=404&chunked=1 HTTP/1.1\r\nHost: here\r\n\r\n"
     );
     assert_eq!(answer.chunks.len(), 1);
-    client.ask_with("/echo", "X-Loadline-Fault: reset-after-answer\r\n");
+    client.send_get_with("/echo", "X-Loadline-Fault: reset-after-answer\r\n");
     let text = "GET /echo HTTP/1.1\r\nHost: here\r\nX-Loadline-Fault: reset-after-answer\r\n\r\n";
     assert_eq!(client.answer().text(), text);
 }

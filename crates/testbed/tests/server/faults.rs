@@ -12,7 +12,7 @@ const QUIET_TIME: Duration = Duration::from_millis(40);
 fn played(fault: Fault, more: &str) -> (String, End) {
     let server = plain();
     let mut client = Client::connect(&server);
-    client.ask(&format!("/?fault={fault}{more}"));
+    client.send_get(&format!("/?fault={fault}{more}"));
     let (bytes, end) = if falls_silent(fault) {
         wait_until(|| server.counts().faults > 0);
         client.read_to_end_within(QUIET_TIME)
@@ -110,7 +110,7 @@ fn a_broken_body_can_be_large() {
 fn a_half_closed_connection_still_reads() {
     let server = plain();
     let mut client = Client::connect(&server);
-    client.ask("/?fault=half-close-before-head");
+    client.send_get("/?fault=half-close-before-head");
     assert_eq!(client.read_to_end(), (vec![], End::Eof));
     // Lingering for two seconds would end in a reset; a half-closed server continues reading.
     for _ in 0..1_000 {
@@ -123,8 +123,8 @@ fn a_half_closed_connection_still_reads() {
 fn a_silent_connection_ends_with_the_client() {
     let server = plain();
     let mut client = Client::connect(&server);
-    client.ask("/?fault=never-answer");
-    client.ask("/");
+    client.send_get("/?fault=never-answer");
+    client.send_get("/");
     assert_eq!(
         client.read_to_end_within(QUIET_TIME),
         (vec![], End::Silence)
@@ -187,7 +187,7 @@ fn faults_on_each_nth_request_are_counted_exactly() {
         if nth % 10 == 1 {
             client = Client::connect(&server);
         }
-        client.ask("/?fault=close-before-head&every=10");
+        client.send_get("/?fault=close-before-head&every=10");
         if nth % 10 == 0 {
             assert_eq!(client.read_to_end(), (vec![], End::Eof));
         } else {

@@ -57,10 +57,10 @@ fn a_freeze_holds_up_everything_and_then_all_goes_on() {
 fn nothing_is_accepted_or_read_in_a_freeze() {
     let server = start(Config::default());
     let mut freezing = Client::connect(&server);
-    freezing.ask("/?freeze-now=1s");
+    freezing.send_get("/?freeze-now=1s");
     wait_until(|| server.counts().freezes > 0);
     let mut other = Client::connect(&server);
-    other.ask("/");
+    other.send_get("/");
     std::thread::sleep(ms(50));
     let during = server.counts();
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_frozen_server_stops_at_once() {
         ..Config::default()
     });
     let mut client = Client::connect(&server);
-    client.ask("/?freeze-now=60s");
+    client.send_get("/?freeze-now=60s");
     wait_until(|| server.counts().freezes > 0);
     let told = Instant::now();
     server.stop();

@@ -9,7 +9,7 @@ fn three_ways(option: &str, value: &str) -> [Answer; 3] {
     let server = plain();
     let by_query = Client::connect(&server).get(&format!("/?{option}={value}"));
     let mut client = Client::connect(&server);
-    client.ask_with("/", &format!("X-Loadline-{option}: {value}\r\n"));
+    client.send_get_with("/", &format!("X-Loadline-{option}: {value}\r\n"));
     let by_header = client.answer();
 
     let mut config = Config::default();
@@ -74,7 +74,7 @@ fn an_answer_without_a_body_leaves_the_connection_in_step() {
         "/?size=0",
         "/",
     ] {
-        client.ask(target);
+        client.send_get(target);
     }
     let statuses: Vec<u16> = (0..5).map(|_| client.answer().status()).collect();
     assert_eq!(statuses, [204, 304, 204, 200, 200]);
@@ -158,8 +158,8 @@ fn interim_answers_come_first() {
     });
     let server = plain();
     let mut client = Client::connect(&server);
-    client.ask("/?interim=100,103");
-    client.ask("/");
+    client.send_get("/?interim=100,103");
+    client.send_get("/");
     let statuses: Vec<u16> = (0..4).map(|_| client.answer().status()).collect();
     assert_eq!(statuses, [100, 103, 200, 200]);
     assert_eq!(server.stop().answers, 2, "interim answers are not counted");
@@ -233,7 +233,7 @@ fn probability_limits_the_status_by_the_seed() {
 fn headers_have_the_last_word() {
     let server = plain();
     let mut client = Client::connect(&server);
-    client.ask_with("/?size=5&status=404", "x-loadline-size: 7\r\n");
+    client.send_get_with("/?size=5&status=404", "x-loadline-size: 7\r\n");
     let answer = client.answer();
     assert_eq!((answer.status(), answer.body.len()), (404, 7));
 }
@@ -249,7 +249,7 @@ fn a_option_that_cannot_be_read_is_a_400_that_says_what_it_takes() {
             option.name, option.takes
         );
         assert_eq!((answer.status(), answer.text()), (400, expected));
-        client.ask_with("/", &format!("X-Loadline-{}: ?\r\n", option.name));
+        client.send_get_with("/", &format!("X-Loadline-{}: ?\r\n", option.name));
         assert_eq!(client.answer().status(), 400);
     }
     let answer = client.get("/?seize=5");

@@ -91,7 +91,7 @@ fn tls_connections_are_reset_and_closed_too() {
     let config = trusting(&server, None);
     for (fault, end) in [("reset-in-body", End::Reset), ("close-in-body", End::Eof)] {
         let mut client = tls_client(&server, config.clone(), "localhost");
-        client.ask(&format!("/?fault={fault}"));
+        client.send_get(&format!("/?fault={fault}"));
         let (bytes, seen) = client.read_to_end();
         assert!(
             bytes.ends_with(&[b'x'; 30]) && !bytes.ends_with(&[b'x'; 31]),
@@ -106,7 +106,7 @@ fn tls_connections_are_reset_and_closed_too() {
 fn a_client_that_speaks_no_tls_is_counted() {
     let server = tls_server();
     let mut client = Client::connect(&server);
-    client.ask("/");
+    client.send_get("/");
     client.read_to_end();
     let counts = server.stop();
     assert_eq!(
@@ -173,7 +173,7 @@ fn a_unix_socket_is_served_and_removed() {
     });
     let mut client = Client::on(UnixStream::connect(&path).expect("a connection"));
     assert_eq!(client.get("/?size=5").body.len(), 5);
-    client.ask("/?fault=reset-in-body");
+    client.send_get("/?fault=reset-in-body");
     assert!(client.read_to_end().0.ends_with(&[b'x'; 30]));
     assert_eq!(
         Client::connect(&server).get("/").status(),

@@ -58,7 +58,7 @@ fn delays_on_many_connections_pass_together() {
     let ((), time) = timed(|| {
         clients
             .iter_mut()
-            .for_each(|client| client.ask("/?delay=50ms"));
+            .for_each(|client| client.send_get("/?delay=50ms"));
         clients
             .iter_mut()
             .for_each(|client| assert_eq!(client.answer().status(), 200));
@@ -121,7 +121,7 @@ fn a_dripped_body_comes_in_its_pieces_and_its_time() {
 fn the_head_and_the_first_drip_come_at_once() {
     let server = plain();
     let mut client = Client::connect(&server);
-    client.ask("/?size=20&drip=10/20s");
+    client.send_get("/?size=20&drip=10/20s");
     let (bytes, _) = client.read_to_end_within(Duration::from_secs(1));
     assert!(bytes.ends_with(b"\r\n\r\nxxxxxxxxxx"));
     assert_eq!(server.stop().answers, 0, "half an answer is none");
@@ -139,7 +139,7 @@ fn requests_queue_behind_a_limit() {
     });
     let mut clients: Vec<_> = (0..6).map(|_| Client::connect(&server)).collect();
     let ((), time) = timed(|| {
-        clients.iter_mut().for_each(|client| client.ask("/"));
+        clients.iter_mut().for_each(|client| client.send_get("/"));
         clients.iter_mut().for_each(|client| {
             client.answer();
         });

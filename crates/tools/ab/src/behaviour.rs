@@ -200,8 +200,8 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
 }
 
 impl<const HEAD: bool, const BODY: bool> Sink for Watch<'_, HEAD, BODY> {
-    const WANTS_HEAD: bool = HEAD;
-    const WANTS_BODY: bool = BODY;
+    const NEEDS_HEAD: bool = HEAD;
+    const NEEDS_BODY: bool = BODY;
 
     fn head(&mut self, bytes: &[u8]) {
         self.head_bytes = Some(bytes.len() as u64);
@@ -224,7 +224,7 @@ impl<const HEAD: bool, const BODY: bool> Sink for Watch<'_, HEAD, BODY> {
 }
 
 impl<const HEAD: bool, const BODY: bool> Observer for Watch<'_, HEAD, BODY> {
-    const WANTS_TLS: bool = HEAD;
+    const NEEDS_TLS: bool = HEAD;
 
     fn secured(&mut self, agreed: &Agreed) {
         if !self.ledger.has_server.get() {

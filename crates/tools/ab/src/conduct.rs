@@ -13,7 +13,7 @@ use super::usage::{Output, banner, benchmarking, html_banner};
 use loadline_engine::{AnyTally, Launch, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_runner::{
-    Command, Commands, End, Job, Observed, Observer, RunError, Setup, Source, Wants, Watch,
+    Command, Commands, End, Interests, Job, Observed, Observer, RunError, Setup, Source, Watch,
     Workload, refusal_of_joins, start_counting,
 };
 use loadline_tool_host::{Host, processes};
@@ -105,11 +105,11 @@ fn conduct(options: Options, console: &mut Console) -> Result<Output, Output> {
     greet(&options, console);
     let processes = console.host.processes;
     if let Some(sentence) = processes::too_many(processes, options.concurrency, "-c") {
-        return Err(Output::sentence(&ab_says(&sentence)));
+        return Err(Output::sentence(&ab_message(&sentence)));
     }
     let plan = plan(&options, console.host.cores, processes)?;
     if let Some(sentence) = refusal_of_joins(&plan, JOINED_INSTEAD) {
-        return Err(Output::sentence(&ab_says(&sentence)));
+        return Err(Output::sentence(&ab_message(&sentence)));
     }
     if options.verbosity >= 2 {
         let method = &options.method;
@@ -119,7 +119,7 @@ fn conduct(options: Options, console: &mut Console) -> Result<Output, Output> {
     let request_bytes = message.bytes.len();
     let commands = console.host.commands.clone();
     let page = console.host.page();
-    let mut page = page.map_err(|sentence| Output::sentence(&ab_says(&sentence)))?;
+    let mut page = page.map_err(|sentence| Output::sentence(&ab_message(&sentence)))?;
     let mut report = Reporter {
         tally: Tally::new(&options),
         next_progress: options.progress_every().map(u64::from),
@@ -152,10 +152,10 @@ struct Crowds {
 }
 
 impl Workload for Crowds {
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
         let job = || Job::new(TOOL, &*self.message);
         let launch = launch_of(Arc::clone(&self.message));
-        start_counting(plan, wants, launch, job, TallyCodec::of::<Records>())
+        start_counting(plan, interests, launch, job, TallyCodec::of::<Records>())
     }
 }
 
@@ -218,11 +218,11 @@ fn refusal(error: &RunError, options: &Options) -> Output {
         | RunError::Threw(_)
         | RunError::Start(_)
         | RunError::Void(_)
-        | RunError::Observer(_) => Output::sentence(&ab_says(&error)),
+        | RunError::Observer(_) => Output::sentence(&ab_message(&error)),
     }
 }
 
-fn ab_says(problem: &impl Display) -> String {
+fn ab_message(problem: &impl Display) -> String {
     format!("ab: {problem}")
 }
 
@@ -278,7 +278,7 @@ impl Reporter<'_> {
         }
         let complaints = std::mem::take(&mut self.tally.complaints);
         self.console.err(&complaints);
-        self.tell_progress();
+        self.print_progress();
         if let Some(fatal) = self.tally.fatal.take()
             && self.given_up.is_none()
         {
@@ -287,7 +287,7 @@ impl Reporter<'_> {
         }
     }
 
-    fn tell_progress(&mut self) {
+    fn print_progress(&mut self) {
         let Some(every) = self.options.progress_every().map(u64::from) else {
             return;
         };

@@ -18,9 +18,9 @@ pub(super) fn head(options: &Options) -> Option<String> {
             .iter()
             .map(|cookie| format!("Cookie: {cookie}")),
     );
-    lines.extend(who_asks("Authorization", &options.users));
+    lines.extend(credentials("Authorization", &options.users));
     if !through_tunnel(options) {
-        lines.extend(who_asks("Proxy-Authorization", &options.proxy_users));
+        lines.extend(credentials("Proxy-Authorization", &options.proxy_users));
     }
     if let Some(body) = &options.body {
         lines.push(format!("Content-length: {}", body.len()));
@@ -33,8 +33,8 @@ pub(super) fn head(options: &Options) -> Option<String> {
 }
 
 fn request_line(options: &Options) -> String {
-    let is_asked = options.proxy.is_some() && !through_tunnel(options);
-    let target = match is_asked {
+    let is_forwarded = options.proxy.is_some() && !through_tunnel(options);
+    let target = match is_forwarded {
         true => options.target.absolute(),
         false => options.target.path.clone(),
     };
@@ -46,7 +46,7 @@ fn through_tunnel(options: &Options) -> bool {
     options.proxy.is_some() && options.target.tls
 }
 
-fn who_asks(name: &str, users: &[String]) -> Vec<String> {
+fn credentials(name: &str, users: &[String]) -> Vec<String> {
     let line = |user: &String| format!("{name}: {}", basic(user));
     users.iter().map(line).collect()
 }
@@ -64,13 +64,13 @@ fn usual(options: &Options) -> Vec<String> {
         ("User-Agent", "ApacheBench/2.3"),
         ("Accept", "*/*"),
     ];
-    let is_said = |name| {
+    let is_given = |name| {
         options
             .headers
             .iter()
             .any(|line| value_of(line, name).is_some())
     };
-    let unsaid = usual.into_iter().filter(|(name, _)| !is_said(name));
+    let unsaid = usual.into_iter().filter(|(name, _)| !is_given(name));
     unsaid
         .map(|(name, value)| format!("{name}: {value}"))
         .collect()

@@ -196,7 +196,7 @@ impl Tally {
             | ErrorKind::Other => kind,
         };
         match (kind, os_error) {
-            (ErrorKind::Connect, Some(number)) if !is_told_late(number) => {
+            (ErrorKind::Connect, Some(number)) if !is_detected_late(number) => {
                 self.no_connection(number, reason);
             }
             (ErrorKind::Connect, None) => self.fail_to_connect(reason),
@@ -287,7 +287,7 @@ impl Tally {
 
 /// True if connecting fails with this number only after some time: ab then detects the failure when
 /// it tries to receive.
-fn is_told_late(number: i32) -> bool {
+fn is_detected_late(number: i32) -> bool {
     const RESET: i32 = 104;
     const TIMED_OUT: i32 = 110;
     const REFUSED: i32 = 111;

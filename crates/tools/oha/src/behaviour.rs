@@ -410,8 +410,8 @@ impl<const HEAD: bool> Watch<HEAD> {
 }
 
 impl<const HEAD: bool> Sink for Watch<HEAD> {
-    const WANTS_HEAD: bool = HEAD;
-    const WANTS_BODY: bool = false;
+    const NEEDS_HEAD: bool = HEAD;
+    const NEEDS_BODY: bool = false;
 
     fn header(&mut self, name: &[u8], value: &[u8]) {
         if name.eq_ignore_ascii_case(b"location") {

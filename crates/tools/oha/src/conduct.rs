@@ -16,7 +16,7 @@ use loadline_engine::{AnyTally, Launch, StartError, TallyCodec};
 use loadline_plan::Plan;
 use loadline_record::Summary;
 use loadline_runner::{
-    Job, Observed, Observer, RunError, Setup, Source, Wants, Watch, Workload, refusal_of_joins,
+    Interests, Job, Observed, Observer, RunError, Setup, Source, Watch, Workload, refusal_of_joins,
     start_counting,
 };
 use loadline_tool_host::Host;
@@ -394,10 +394,10 @@ struct Terms {
 }
 
 impl Workload for Users {
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
         let job = || Job::new(TOOL, &self.terms);
         let launch = self.terms.launch(Arc::clone(&self.options));
-        start_counting(plan, wants, launch, job, TallyCodec::of::<Results>())
+        start_counting(plan, interests, launch, job, TallyCodec::of::<Results>())
     }
 }
 

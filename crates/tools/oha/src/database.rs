@@ -44,16 +44,16 @@ pub(super) struct StoredRun {
 
 /// Adds all rows in one transaction: no rows at all if one fails.
 pub(super) fn store(path: &Path, run: StoredRun, spool: &mut Spool) -> Result<(), StoreError> {
-    let said = |error| StoreError::from(DatabaseError::of(path, error));
+    let failed = |error| StoreError::from(DatabaseError::of(path, error));
     let mut connection = open(path)?;
-    let transaction = connection.transaction().map_err(said)?;
-    transaction.execute(TABLE, []).map_err(said)?;
-    let mut statement = transaction.prepare(INSERT).map_err(said)?;
+    let transaction = connection.transaction().map_err(failed)?;
+    transaction.execute(TABLE, []).map_err(failed)?;
+    let mut statement = transaction.prepare(INSERT).map_err(failed)?;
     for row in spool.sorted()? {
-        insert(&mut statement, run, &row?).map_err(said)?;
+        insert(&mut statement, run, &row?).map_err(failed)?;
     }
     drop(statement);
-    transaction.commit().map_err(said)
+    transaction.commit().map_err(failed)
 }
 
 fn insert(statement: &mut Statement<'_>, run: StoredRun, row: &Row) -> rusqlite::Result<()> {

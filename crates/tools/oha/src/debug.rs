@@ -11,7 +11,7 @@ use loadline_metrics::SeriesId;
 use loadline_plan::Plan;
 use loadline_reactor::Host;
 use loadline_record::{Exchange, Outcome};
-use loadline_runner::{Commands, Setup, Source, Wants, Workload};
+use loadline_runner::{Commands, Interests, Setup, Source, Workload};
 use loadline_wire::Sink;
 use std::fmt::Debug;
 use std::io;
@@ -49,15 +49,15 @@ pub(super) fn exchange(
     let body = options.bodies.get(0);
     let message = Message::new(options, url, body, false).map_err(Output::error)?;
     let request = printed_request(options, url, &message, body);
-    let (tell, told) = channel();
+    let (sender, results) = channel();
     let users = Users {
         message: Arc::new(message),
-        tell,
+        sender,
     };
     let ran = loadline_runner::conduct(&Setup::of(plan), &users, commands, &mut []);
     let response = match ran {
         Err(error) => Err(error.to_string()),
-        Ok(_) => told
+        Ok(_) => results
             .try_iter()
             .next()
             .unwrap_or_else(|| Err("interrupted".to_owned())),
@@ -118,15 +118,15 @@ fn append(headers: &mut HeaderMap, name: &[u8], value: &[u8]) {
 
 struct Users {
     message: Arc<Message>,
-    tell: Sender<Result<String, String>>,
+    sender: Sender<Result<String, String>>,
 }
 
 impl Workload for Users {
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        let (message, tell) = (Arc::clone(&self.message), self.tell.clone());
-        let run = Run::start_scenario(plan, wants.detail(), move |_| User {
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
+        let (message, sender) = (Arc::clone(&self.message), self.sender.clone());
+        let run = Run::start_scenario(plan, interests.detail(), move |_| User {
             message: Arc::clone(&message),
-            tell: tell.clone(),
+            sender: sender.clone(),
         })?;
         Ok(Box::new(run))
     }
@@ -135,7 +135,7 @@ impl Workload for Users {
 #[derive(Clone)]
 struct User {
     message: Arc<Message>,
-    tell: Sender<Result<String, String>>,
+    sender: Sender<Result<String, String>>,
 }
 
 impl<H: Host> Scenario<H> for User {
@@ -165,7 +165,7 @@ impl<H: Host> Behaviour<H> for User {
         let mut watch = Watch::default();
         iteration.requester().send(batch, &mut watch).await;
         if let Some(end) = watch.end {
-            let _ = self.tell.send(end);
+            let _ = self.sender.send(end);
         }
     }
 }
@@ -181,8 +181,8 @@ struct Watch {
 }
 
 impl Sink for Watch {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn head(&mut self, bytes: &[u8]) {
         self.is_old = bytes.starts_with(b"HTTP/1.0");

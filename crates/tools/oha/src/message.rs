@@ -48,12 +48,12 @@ impl Message {
         body: &Content,
         is_elsewhere: bool,
     ) -> Result<Self, InvalidRequest> {
-        let is_asked_of_proxy = options.arguments.proxy.is_some() && url.scheme() == "http";
+        let is_forwarded = options.arguments.proxy.is_some() && url.scheme() == "http";
         let mut headers = options.headers.clone();
         if is_elsewhere {
             headers.retain(|(name, _)| !SECRETS.contains(&name.as_str()) && name != "host");
         }
-        if is_asked_of_proxy {
+        if is_forwarded {
             headers.extend(options.proxy_headers.iter().cloned());
         }
         if !has(&headers, "host") {
@@ -66,7 +66,7 @@ impl Message {
         let signed_at = sign(options, url, body, &mut headers, is_elsewhere);
         let parts = Parts {
             method: &options.method,
-            target: match is_asked_of_proxy {
+            target: match is_forwarded {
                 true => &url[Position::BeforeScheme..Position::AfterQuery],
                 false => &url[Position::BeforePath..Position::AfterQuery],
             },
@@ -79,7 +79,7 @@ impl Message {
             http2: is_http2
                 .then(|| parts.write_http2(url.scheme()))
                 .transpose()?,
-            bytes: match (is_http2, is_asked_of_proxy) {
+            bytes: match (is_http2, is_forwarded) {
                 (true, _) => Vec::new(),
                 (false, true) => parts.write(options.proxy_version, is_apart)?,
                 (false, false) => parts.write(options.version, is_apart)?,

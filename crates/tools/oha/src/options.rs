@@ -176,8 +176,8 @@ impl Options {
     /// Returns the target of a request as sent: the path, or the whole URL if the request goes to a
     /// proxy. Over HTTP/2 it is always the whole URL, as in oha.
     pub(super) fn target_of<'a>(&self, url: &'a Url) -> &'a str {
-        let is_asked_of_proxy = self.arguments.proxy.is_some() && url.scheme() == "http";
-        match is_asked_of_proxy || self.version == Version::Http2 {
+        let is_forwarded = self.arguments.proxy.is_some() && url.scheme() == "http";
+        match is_forwarded || self.version == Version::Http2 {
             true => &url[Position::BeforeScheme..Position::AfterQuery],
             false => &url[Position::BeforePath..Position::AfterQuery],
         }
@@ -217,8 +217,8 @@ fn refuse_burst_without_end(arguments: &Arguments) -> Result<(), Output> {
     }
 }
 
-fn version(asked: Option<&str>, http2: bool) -> Result<Version, Output> {
-    match asked.map(str::trim) {
+fn version(given: Option<&str>, http2: bool) -> Result<Version, Output> {
+    match given.map(str::trim) {
         Some(_) if http2 => Err(Output::error("--http2 and --http-version are exclusive")),
         None if http2 => Ok(Version::Http2),
         None | Some("1.1") => Ok(Version::Http11),

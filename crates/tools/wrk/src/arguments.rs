@@ -71,10 +71,10 @@ impl Arguments {
         tool: Tool,
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<Arguments, Refusal> {
-        let mut asked = RawArguments::default();
-        let read = asked.read(tool, words);
-        let preface = asked.preface.clone();
-        read.and_then(|()| asked.check(tool))
+        let mut raw = RawArguments::default();
+        let read = raw.read(tool, words);
+        let preface = raw.preface.clone();
+        read.and_then(|()| raw.check(tool))
             .map_err(|stderr| Refusal {
                 stdout: preface + &usage(tool),
                 stderr,
@@ -142,7 +142,7 @@ impl RawArguments {
             match word {
                 Word::Option(flag, value) => self.option(tool, flag, value)?,
                 Word::Positional(word) => self.positionals.push(word),
-                Word::Mistake(said) => return Err(said),
+                Word::Mistake(mistake) => return Err(mistake),
             }
         }
         Ok(())
@@ -325,7 +325,7 @@ mod tests {
     fn what_comes_first_is_said_first() {
         let threads = "number of connections must be >= threads\n";
         let rate = "Throughput MUST be specified with the --rate or -R option\n";
-        for (line, said) in [
+        for (line, mistake) in [
             (&[][..], ""),
             (&["-t0", "nonsense"], ""),
             (&["-d0", URL], ""),
@@ -339,7 +339,7 @@ mod tests {
             (&["-R0", URL], rate),
             (&["-R", "5", "-c-5", URL], ""),
         ] {
-            assert_eq!(refused(Tool::Wrk2, line), said, "{line:?}");
+            assert_eq!(refused(Tool::Wrk2, line), mistake, "{line:?}");
         }
     }
 
@@ -350,11 +350,11 @@ mod tests {
             (["-R2G", "-t1"], "the highest rate"),
             (["-T0", "-R1"], "a timeout of 0"),
         ] {
-            let said = refused(
+            let mistake = refused(
                 Tool::Wrk2,
                 &[line[0], line[1], URL, "-R3"][..if begin.contains("rate") { 3 } else { 4 }],
             );
-            assert!(said.starts_with(begin), "{said}");
+            assert!(mistake.starts_with(begin), "{mistake}");
         }
     }
 

@@ -12,8 +12,8 @@ use loadline_engine::{AnyTally, Launch, StartError, Tally};
 use loadline_plan::Plan;
 use loadline_record::{Exchange, Header, Summary};
 use loadline_runner::{
-    Command, Commands, Conducted, End, Observed, Observer, OnError, RunError, Setup, Source, Wants,
-    Watch, Workload, conduct, start_counting,
+    Command, Commands, Conducted, End, Interests, Observed, Observer, OnError, RunError, Setup,
+    Source, Watch, Workload, conduct, start_counting,
 };
 use loadline_script_lua::Script;
 use loadline_tool_host::{Host, Stream};
@@ -39,12 +39,12 @@ pub fn run(tool: Tool, words: &[String], host: Host) -> u8 {
     let ran = match Arguments::parse(tool, words.iter().map(OsString::from)) {
         Ok(arguments) => load(&arguments, &host, &mut console),
         Err(Refusal { stdout, stderr }) => {
-            console.say(&stderr);
+            console.print_error(&stderr);
             console.print(&stdout).map(|()| FAILED)
         }
     };
     ran.unwrap_or_else(|problem| {
-        console.say(&format!("loadline: {problem}\n"));
+        console.print_error(&format!("loadline: {problem}\n"));
         BROKEN
     })
 }
@@ -71,7 +71,7 @@ impl Console {
     }
 
     /// Prints to standard error. If it is closed, there is no other output for problems.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn print_error(&mut self, text: &str) {
         let _ = self.stderr.write_all(visible(text).as_bytes());
     }
 }
@@ -96,11 +96,11 @@ fn sentence(error: &dyn Error) -> String {
 /// The sentence for a run that Loadline could not make, and for output that is lost.
 fn load(arguments: &Arguments, host: &Host, console: &mut Console) -> Result<u8, String> {
     console.print(&arguments.preface)?;
-    console.say(&arguments.notes);
+    console.print_error(&arguments.notes);
     match Ready::of(arguments, host.processes, console) {
         Ok(ready) => ready.run(arguments, host, console),
         Err(message) => {
-            console.say(&message);
+            console.print_error(&message);
             Ok(FAILED)
         }
     }
@@ -171,7 +171,7 @@ impl Ready {
         let Conducted { result, trouble } = match conducted {
             Ok(conducted) => conducted,
             Err(RunError::Start(error)) => {
-                console.say(&refusal::of_start(&arguments.place(), &error));
+                console.print_error(&refusal::of_start(&arguments.place(), &error));
                 return Ok(FAILED);
             }
             Err(error) => return Err(sentence(&error)),
@@ -221,12 +221,12 @@ struct Users {
 impl Workload for Users {
     /// Starts the load. If all TLS handshakes fail, the run continues without connections: each
     /// failure is counted, as in wrk.
-    fn start(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
-        match self.start_plan(plan.clone(), wants) {
+    fn start(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
+        match self.start_plan(plan.clone(), interests) {
             Err(StartError::Unreachable { error }) if error.phase == DialPhase::Tls => {
                 let mut plan = plan;
                 plan.connection.ahead = false;
-                self.start_plan(plan, wants)
+                self.start_plan(plan, interests)
             }
             started => started,
         }
@@ -246,7 +246,7 @@ impl Workload for Users {
 }
 
 impl Users {
-    fn start_plan(&self, plan: Plan, wants: Wants) -> Result<Box<dyn Source>, StartError> {
+    fn start_plan(&self, plan: Plan, interests: Interests) -> Result<Box<dyn Source>, StartError> {
         let tool = self.tool;
         let launch = match &self.script {
             Some(script) => {
@@ -259,7 +259,7 @@ impl Users {
             let script = self.script.as_ref().map(Script::pack).transpose();
             self.repetition.job(tool, script.map_err(io::Error::other)?)
         };
-        start_counting(plan, wants, launch, job, Rates::codec())
+        start_counting(plan, interests, launch, job, Rates::codec())
     }
 
     /// Takes the error that the script raised in another process, if these rates have one.
@@ -277,24 +277,24 @@ impl Users {
         console: &mut Console,
     ) -> Result<u8, String> {
         if let Some(error) = self.script.as_ref().and_then(Script::failure) {
-            console.say(&refusal::of_panic(&error));
+            console.print_error(&refusal::of_panic(&error));
             return Ok(FAILED);
         }
         if !measured.summary.lacks_figures() {
             console.print(&report(arguments, &measured.summary, &measured.rates))?;
         }
         if let Some(failure) = &measured.failure {
-            console.say(&format!("{failure}\n"));
+            console.print_error(&format!("{failure}\n"));
             return Ok(BROKEN);
         }
         if let Some(script) = &self.script
             && let Err(error) = script.done(&script::figures(measured))
         {
-            console.say(&refusal::of_script(&arguments.place(), &error));
+            console.print_error(&refusal::of_script(&arguments.place(), &error));
             return Ok(FAILED);
         }
         if let Some(error) = &measured.unwritten {
-            console.say(&format!("the latency files are incomplete: {error}\n"));
+            console.print_error(&format!("the latency files are incomplete: {error}\n"));
             return Ok(FAILED);
         }
         Ok(0)
@@ -317,11 +317,11 @@ struct Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
-    fn wants(&self) -> Wants {
+    fn interests(&self) -> Interests {
         let reservation = self.reservation.as_ref();
-        Wants {
-            exchanges: reservation.is_some_and(Reservation::wants_exchanges),
-            ..Wants::default()
+        Interests {
+            exchanges: reservation.is_some_and(Reservation::needs_exchanges),
+            ..Interests::default()
         }
     }
 

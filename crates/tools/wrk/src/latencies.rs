@@ -64,7 +64,7 @@ impl Reservation {
     }
 
     /// True if the exchanges of the run are needed.
-    pub(super) fn wants_exchanges(&self) -> bool {
+    pub(super) fn needs_exchanges(&self) -> bool {
         !self.each.is_empty() || self.tail.is_some()
     }
 

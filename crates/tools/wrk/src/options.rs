@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(read(Tool::Wrk, "-P"), [mistake('P')]);
     }
 
-    fn told(line: &str) -> Option<Word> {
+    fn mistake_in(line: &str) -> Option<Word> {
         let mut words = read(Tool::Wrk, line).into_iter();
         words.find(|word| matches!(word, Word::Mistake(_)))
     }
@@ -318,7 +318,7 @@ mod tests {
             ("--rate 5", "wrk: unrecognized option '--rate'\n"),
         ] {
             let mistake = Word::Mistake(said.to_owned());
-            assert_eq!(told(line), Some(mistake), "{line}");
+            assert_eq!(mistake_in(line), Some(mistake), "{line}");
         }
     }
 }

@@ -27,8 +27,8 @@ pub(super) fn of_script(place: &str, error: &Error) -> String {
     match error {
         Error::Connect { reason, .. } => unconnected(place, reason),
         Error::Lookup(lookup) => {
-            let asked = format!("{}:{}", lookup.host, lookup.service);
-            unresolved(&asked, &lookup.reason)
+            let name = format!("{}:{}", lookup.host, lookup.service);
+            unresolved(&name, &lookup.reason)
         }
         Error::Request(problem) => format!("{problem}\n"),
         Error::Script(error) if error.is_refusal() => format!("{}\n", error.lua_message),

@@ -25,7 +25,7 @@ pub(super) fn load(
     let script = Script::load(path, &options)
         .map_err(|error| refusal::of_script(&arguments.place(), &error))?;
     for complaint in script.complaints() {
-        console.say(&refusal::of_load(path, complaint));
+        console.print_error(&refusal::of_load(path, complaint));
     }
     Ok(Some(script))
 }

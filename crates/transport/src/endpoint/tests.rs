@@ -95,11 +95,11 @@ fn names_have_only_addresses_of_the_version_wanted() {
         ),
         (IpVersion::V6, "IPv6", IpAddr::is_ipv6),
     ] {
-        let wanted = |address: &&Address| match address {
+        let of_version = |address: &&Address| match address {
             Address::Ip(address) => is_wanted(&address.ip()),
             Address::Unix(_) => false,
         };
-        let mut expected: Vec<_> = all.iter().filter(wanted).cloned().collect();
+        let mut expected: Vec<_> = all.iter().filter(of_version).cloned().collect();
         if expected.is_empty() {
             let loopback = ["127.0.0.1:80", "[::1]:80"][usize::from(version == IpVersion::V6)];
             expected = at(loopback);
@@ -125,7 +125,7 @@ fn each_address_is_taken_once_in_the_resolvers_order() {
         (IpVersion::V6, vec![six]),
     ] {
         let expected: Vec<_> = expected.into_iter().map(Address::Ip).collect();
-        assert_eq!(wanted(all.clone(), version), expected);
+        assert_eq!(of_version(all.clone(), version), expected);
     }
 }
 

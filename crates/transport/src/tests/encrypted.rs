@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::mpsc::{self, Sender};
 
 /// Sends a body, and notifies `full` when the socket accepts no more for the moment.
-pub(super) async fn send_and_tell_when_full<S: Socket>(
+pub(super) async fn send_and_notify_when_full<S: Socket>(
     connection: &mut Connection<S>,
     body: &[u8],
     full: Sender<()>,
@@ -111,7 +111,7 @@ fn a_large_body_goes_out_in_parts() {
             got
         });
         let got = pair.talk(async |_, connection, scratch| {
-            send_and_tell_when_full(connection, &body, full).await;
+            send_and_notify_when_full(connection, &body, full).await;
             let answer = receive_at_least(connection, scratch, 6).await;
             assert_eq!(answer.expect("an answer"), b"thanks");
         });

@@ -2,7 +2,7 @@
 
 use super::servers::{Server, echo_bytes, serve};
 use super::*;
-use crate::tests::encrypted::send_and_tell_when_full;
+use crate::tests::encrypted::send_and_notify_when_full;
 use loadline_reactor::{Received, Sim, SimSocket};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -65,7 +65,7 @@ fn a_large_body_goes_out_in_parts() {
     });
     on_kernel(async |kernel| {
         let (_, mut connection) = connect(&kernel, server.address).await;
-        send_and_tell_when_full(&mut connection, &body, full).await;
+        send_and_notify_when_full(&mut connection, &body, full).await;
     });
     assert_same(&server.found(), &body);
 }

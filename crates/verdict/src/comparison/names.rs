@@ -113,10 +113,10 @@ impl<'a> Side<'a> {
 
     /// The keys, as they were recorded, of the requests that a rule looks at: by their names, or by
     /// those without the host that all have.
-    pub(super) fn asked(&self, rule: &Tolerance) -> Vec<&'a Key> {
+    pub(super) fn matched(&self, rule: &Tolerance) -> Vec<&'a Key> {
         let names = self.names.iter();
-        let asked = names.filter(|(key, recorded)| rule.looks_at(key) || rule.looks_at(recorded));
-        asked.map(|(_, recorded)| *recorded).collect()
+        let matched = names.filter(|(key, recorded)| rule.looks_at(key) || rule.looks_at(recorded));
+        matched.map(|(_, recorded)| *recorded).collect()
     }
 
     /// The requests of a name, of all runs.
@@ -208,16 +208,16 @@ fn compare(
     common.sort_by_key(|(ended, _)| Reverse(*ended));
     let more = common.len().saturating_sub(MOST_NAMES);
     common.truncate(MOST_NAMES);
-    let wanted = common
+    let compared = common
         .into_iter()
         .map(|(_, name)| (name.figures(base, with), name));
-    let wanted: Vec<(Vec<Figure>, Name<'_>)> = wanted.collect();
-    let figures = wanted.iter().map(|(figures, _)| figures.len()).sum();
+    let compared: Vec<(Vec<Figure>, Name<'_>)> = compared.collect();
+    let figures = compared.iter().map(|(figures, _)| figures.len()).sum();
     let sampled = |(figures, name): &(Vec<Figure>, Name<'_>)| {
         // The rate is no percentile.
         name.sampled(base, with).count() + 1 - figures.len()
     };
-    let open_percentiles = wanted.iter().map(sampled).sum();
+    let open_percentiles = compared.iter().map(sampled).sum();
     let confidence = confidence_of_each(figures, CONFIDENCE);
     let compared_name = |(figures, name): &(Vec<Figure>, Name<'_>)| ComparedName {
         key: name.key.clone(),
@@ -239,7 +239,7 @@ fn compare(
         keys.cloned().collect()
     };
     ComparedNames {
-        common: wanted.iter().map(compared_name).collect(),
+        common: compared.iter().map(compared_name).collect(),
         more,
         open_percentiles,
         only_base: only(base, with),

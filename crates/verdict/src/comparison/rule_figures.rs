@@ -23,26 +23,29 @@ pub(super) fn of(
 ) -> BTreeMap<String, ComparedFigure> {
     let sides = (runs_of(base), runs_of(with));
     let ([base], [with]) = (base, with) else {
-        return each(&sides.0, &sides.1, rules, |asked, confidence| {
-            compare_runs(&asked.base, &asked.with, confidence, SEED)
+        return each(&sides.0, &sides.1, rules, |matched, confidence| {
+            compare_runs(&matched.base, &matched.with, confidence, SEED)
         });
     };
     let seconds = (Seconds::of(&base.run), Seconds::of(&with.run));
-    each(&sides.0, &sides.1, rules, |asked, confidence| {
-        match asked.figure {
+    each(
+        &sides.0,
+        &sides.1,
+        rules,
+        |matched, confidence| match matched.figure {
             Figure::Percentile(percentile) => {
-                let base = seconds.0.stretches(&asked.base_keys);
-                let with = seconds.1.stretches(&asked.with_keys);
+                let base = seconds.0.stretches(&matched.base_keys);
+                let with = seconds.1.stretches(&matched.with_keys);
                 compare_quantiles(&base, &with, percentile / 100.0, confidence, SEED)
             }
             Figure::Rate => {
-                let base = seconds.0.rates(&asked.base_keys);
-                let with = seconds.1.rates(&asked.with_keys);
+                let base = seconds.0.rates(&matched.base_keys);
+                let with = seconds.1.rates(&matched.with_keys);
                 compare_means(&base, &with, confidence, SEED)
             }
             Figure::Mean | Figure::Max => None,
-        }
-    })
+        },
+    )
 }
 
 /// The same of runs that took turns, in pairs.
@@ -51,8 +54,8 @@ pub(super) fn of_pairs(
     with: &[&Summary],
     rules: &[Tolerance],
 ) -> BTreeMap<String, ComparedFigure> {
-    each(base, with, rules, |asked, confidence| {
-        compare_pairs(&asked.base, &asked.with, confidence)
+    each(base, with, rules, |matched, confidence| {
+        compare_pairs(&matched.base, &matched.with, confidence)
     })
 }
 
@@ -83,29 +86,29 @@ fn each(
     let confidence = confidence_of_each(rules().count(), CONFIDENCE);
     let sides = (Side::of(base.to_vec()), Side::of(with.to_vec()));
     let compared = rules().filter_map(|rule| {
-        let asked = asked(rule, (base, &sides.0), (with, &sides.1))?;
-        let ratio = ratio(&asked, confidence)?;
-        let ratio = match asked.figure {
+        let matched = matched(rule, (base, &sides.0), (with, &sides.1))?;
+        let ratio = ratio(&matched, confidence)?;
+        let ratio = match matched.figure {
             Figure::Rate => ratio,
             Figure::Percentile(_) | Figure::Mean | Figure::Max => ratio.widened(PRECISION),
         };
-        let means = (geometric_mean(&asked.base), geometric_mean(&asked.with));
-        let runs = asked.base.len().min(asked.with.len());
+        let means = (geometric_mean(&matched.base), geometric_mean(&matched.with));
+        let runs = matched.base.len().min(matched.with.len());
         Some((
             rule.text().to_owned(),
-            compared(asked.figure, means, ratio, runs),
+            compared(matched.figure, means, ratio, runs),
         ))
     });
     compared.collect()
 }
 
-fn asked<'a>(
+fn matched<'a>(
     rule: &Tolerance,
     base: (&[&Summary], &names::Side<'a>),
     with: (&[&Summary], &names::Side<'a>),
 ) -> Option<MatchedFigure<'a>> {
     let figure = rule.figure();
-    let keys = (base.1.asked(rule), with.1.asked(rule));
+    let keys = (base.1.matched(rule), with.1.matched(rule));
     Some(MatchedFigure {
         figure,
         base: values(base.0, &keys.0, figure)?,

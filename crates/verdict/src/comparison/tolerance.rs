@@ -93,7 +93,7 @@ impl Tolerance {
     pub fn judge(&self, comparison: &Comparison) -> ToleranceResult {
         let compared = match self.part {
             None => comparison.figure(self.figure),
-            Some(_) => comparison.asked.get(&self.text),
+            Some(_) => comparison.of_rules.get(&self.text),
         };
         let ratio = compared.map(|compared| compared.ratio);
         ToleranceResult {

@@ -2,7 +2,7 @@
 //! run is made.
 
 use super::names::{Seconds, Side as Names};
-use super::{CONFIDENCE, Figure, SEED, SavedRun, Tolerance, rates, stretches, value, wanted};
+use super::{CONFIDENCE, Figure, SEED, SavedRun, Tolerance, comparable, rates, stretches, value};
 use loadline_record::Summary;
 use loadline_stats::compare::{Noise, confidence_of_each};
 
@@ -34,7 +34,7 @@ pub fn visible_changes(
     against: Against,
 ) -> Vec<VisibleChange> {
     let runs: Vec<&Summary> = base.iter().map(|saved| saved.run.summary()).collect();
-    let of_all = confidence_of_each(wanted(&runs, percentiles).len(), CONFIDENCE);
+    let of_all = confidence_of_each(comparable(&runs, percentiles).len(), CONFIDENCE);
     let parts = rules.iter().filter(|rule| rule.is_of_part());
     let of_parts = confidence_of_each(parts.count(), CONFIDENCE);
     let visible = |rule: &Tolerance| {
@@ -91,7 +91,7 @@ fn noise(base: &[SavedRun], runs: &[&Summary], rule: &Tolerance) -> Option<Noise
 
 fn noise_of_part(run: &SavedRun, rule: &Tolerance) -> Option<Noise> {
     let names = Names::of(vec![run.run.summary()]);
-    let keys = names.asked(rule);
+    let keys = names.matched(rule);
     let seconds = Seconds::of(&run.run);
     match rule.figure() {
         Figure::Percentile(percentile) => {

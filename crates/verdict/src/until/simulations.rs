@@ -128,7 +128,7 @@ fn at_a_tenth() -> Vec<Row> {
 }
 
 /// Targets of which too few independent requests come in two minutes. *Failed* is false.
-fn too_slow_to_tell() -> Vec<Row> {
+fn too_slow_to_decide() -> Vec<Row> {
     vec![
         row(Target::Queue(0.9), 0.001),
         row(Target::Carried(0.99), 0.001),
@@ -157,7 +157,7 @@ fn assert_table(runs: u64) {
         assert_seldom(ends.failed, &row, &ends);
         assert!(2 * ends.passed >= runs, "{:?}: {ends:?}", row.target);
     }
-    for row in too_slow_to_tell() {
+    for row in too_slow_to_decide() {
         let ends = ends(&row, runs);
         assert_seldom(ends.failed, &row, &ends);
     }

@@ -145,7 +145,7 @@ fn the_first_process_only_listens_on_behalf_of_others() {
 fn a_listener_that_may_not_be_looked_at_is_told_from_none() {
     let fixture = host();
     fixture.write("net/tcp", &Fixture::tcp(&[("00000000:0050", "0A", 71)]));
-    assert_eq!(not_found(&fixture, ":80"), NotFound::NotTold(80));
+    assert_eq!(not_found(&fixture, ":80"), NotFound::NotReported(80));
     let mut watcher = Watcher::as_process(fixture.proc(), OWN);
     let address = "127.0.0.1:80".parse().unwrap();
     assert_eq!(watcher.watch_listeners([address]), 0);

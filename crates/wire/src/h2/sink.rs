@@ -9,10 +9,10 @@ use super::error::{ErrorCode, StreamError};
 /// reports nothing has no code for it.
 pub trait Sink {
     /// True if [`field`](Sink::field) is called.
-    const WANTS_FIELDS: bool;
+    const NEEDS_FIELDS: bool;
     /// True if [`body`](Sink::body) is called. If false, DATA may be dropped unread: see
     /// [`Connection::discardable`](super::Connection::discardable).
-    const WANTS_BODY: bool;
+    const NEEDS_BODY: bool;
 
     /// Receives the status of a complete final head, before its fields.
     fn head(&mut self, key: usize, status: u16) {
@@ -73,11 +73,11 @@ impl Ended {
     /// again whatever its method (RFC 9113, section 8.7). False if a response had begun: the server
     /// then has processed the request, whatever it reports.
     pub fn is_unprocessed(&self) -> bool {
-        let says_so = matches!(
+        let is_reported = matches!(
             self.outcome,
             Outcome::GoneAway(_) | Outcome::Reset(ErrorCode::REFUSED_STREAM)
         );
-        says_so && self.is_unanswered()
+        is_reported && self.is_unanswered()
     }
 
     /// True if no part of a response has arrived.

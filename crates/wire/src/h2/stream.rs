@@ -75,7 +75,7 @@ impl Stream {
 
     #[inline]
     fn show<S: Sink>(&self, fields: &FieldList, sink: &mut S) {
-        if S::WANTS_FIELDS {
+        if S::NEEDS_FIELDS {
             for (name, value) in fields.iter().filter(|(name, _)| !name.starts_with(b":")) {
                 sink.field(self.key, name, value);
             }
@@ -99,7 +99,7 @@ impl Stream {
     /// Reports bytes of the body to the sink, up to the body's announced length.
     #[inline]
     pub(crate) fn show_body<S: Sink>(&self, part: &[u8], sink: &mut S) {
-        if S::WANTS_BODY {
+        if S::NEEDS_BODY {
             let shown = self.room().min(part.len() as u64) as usize;
             if shown > 0 {
                 sink.body(self.key, &part[..shown]);

@@ -28,8 +28,8 @@ impl Seen {
 }
 
 impl Sink for Seen {
-    const WANTS_FIELDS: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_FIELDS: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn head(&mut self, key: usize, status: u16) {
         self.heads.push((key, status));

@@ -21,8 +21,8 @@ pub(crate) struct Seen {
 }
 
 impl Sink for Seen {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn status(&mut self, status: u16) {
         self.statuses.push(status);

@@ -153,7 +153,7 @@ class Environment:
         for settings in user_settings if isinstance(user_settings, list) else [user_settings]:
             self._update_one(dict(settings))
         if self.runner is not None:
-            self.runner.tell_user_settings(user_settings)
+            self.runner.send_user_settings(user_settings)
 
     def _update_one(self, settings):
         name = settings.pop("user_class_name")

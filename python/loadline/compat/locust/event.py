@@ -93,7 +93,7 @@ class RequestHook(EventHook):
         """As for every event; the engine then tells of each of its samples."""
         super().add_listener(handler)
         _listening.add(self)
-        _tell_engine()
+        _notify_engine()
         return handler
 
     def remove_listener(self, handler):
@@ -101,7 +101,7 @@ class RequestHook(EventHook):
         super().remove_listener(handler)
         if not self._handlers:
             _listening.discard(self)
-            _tell_engine()
+            _notify_engine()
 
     def fire(self, *, reverse=False, **kwargs):
         """Count a sample that the engine has not seen, and call the listeners."""
@@ -125,7 +125,7 @@ def _deliver(response, exception):
 _listening = weakref.WeakSet()
 
 
-def _tell_engine():
+def _notify_engine():
     from loadline import native
 
     native.load().on_request(_deliver if _listening else None)

@@ -132,7 +132,7 @@ def main():
     first = parse_locustfile_option()
     if first.worker and not first.master:
         worker.main(first)
-    agents = machines.asked_for(first)
+    agents = machines.agents_of(first)
     loaded = load(get_locustfiles_locally(first))
     parser = get_parser()
     options = parser.parse_args()

@@ -114,7 +114,7 @@ def perform(session, method, address, own_headers, body, call, options):
     """Send the request by `requests`, and count it."""
     meta = _meta(session, method, address, options)
     began = time.perf_counter()
-    response, error = _ask(session, method, address, own_headers, body, call, options)
+    response, error = _send_by_session(session, method, address, own_headers, body, call, options)
     meta["response_time"] = (time.perf_counter() - began) * 1000
     if response is not None:
         meta["response_length"] = _length(response, call)
@@ -127,7 +127,7 @@ def report_unsent(session, method, address, options, error):
     return _finish(session, meta, None, error, options)
 
 
-def _ask(session, method, address, own_headers, body, call, options):
+def _send_by_session(session, method, address, own_headers, body, call, options):
     try:
         response = session_of(session, call).request(
             method,

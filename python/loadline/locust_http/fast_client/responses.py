@@ -226,7 +226,7 @@ class NativeFastResponse(native.Response, ResponseContextManager):
     def error(self):
         """The exception that this response is counted as, or None."""
         if self.native_error is not None:
-            return failures.for_fast(self.native_error, self._asked_url(), self._client.max_retries)
+            return failures.for_fast(self.native_error, self._start_url(), self._client.max_retries)
         if self.status_code not in failures.FAST_SUCCESSES:
             return failures.LocustBadStatusCode(self.url, self.status_code)
         return None
@@ -239,12 +239,12 @@ class NativeFastResponse(native.Response, ResponseContextManager):
             "response": self,
             "exception": None,
             "start_time": self._started,
-            "url": self._asked_url(),
+            "url": self._start_url(),
             "response_length": self.length,
             "response_time": self.response_time_ms,
         }
 
-    def _asked_url(self):
+    def _start_url(self):
         """The URL of the first request of the chain."""
         earlier = super().history
         return earlier[0].url if earlier else self._request_url

@@ -199,7 +199,7 @@ def _state_needs_requests(session, url):
     reasons = session._reasons
     if reasons & (state.POLICY | state.STREAM | state.PATCHED | state.POOL):
         return True
-    if reasons & state.ENVIRONMENT and state.environment_says(url):
+    if reasons & state.ENVIRONMENT and state.environment_has_settings_for(url):
         return True
     if reasons & state.HOOKS and any(session.hooks.values()):
         return True

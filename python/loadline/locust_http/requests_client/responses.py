@@ -95,7 +95,7 @@ class NativeAnswer(native.Response, Answer):
     def _errors(self):
         if self.native_error is None:
             return None, None
-        return failures.for_requests(self.native_error, self._asked_url(), self.request)
+        return failures.for_requests(self.native_error, self._start_url(), self.request)
 
     def _own_failure(self):
         if self.native_error is not None:
@@ -112,11 +112,11 @@ class NativeAnswer(native.Response, Answer):
             "response": self,
             "exception": None,
             "start_time": self._started,
-            "url": self._asked_url(),
+            "url": self._start_url(),
             "response_length": self.length,
         }
 
-    def _asked_url(self):
+    def _start_url(self):
         """The URL of the first request of the chain."""
         earlier = super().history
         return earlier[0].url if earlier else self._request_url

@@ -62,15 +62,15 @@ class LazyState:
     def headers(self):
         """The headers of each request: a dict whose changes count from the next call on."""
         if self._headers is None:
-            self._headers = headers.SessionHeaders(headers.REQUESTS_DEFAULTS, self._tell_headers)
+            self._headers = headers.SessionHeaders(headers.REQUESTS_DEFAULTS, self._pass_headers_on)
         return self._headers
 
     @headers.setter
     def headers(self, given):
-        self._headers = headers.SessionHeaders(given or {}, self._tell_headers)
-        self._tell_headers()
+        self._headers = headers.SessionHeaders(given or {}, self._pass_headers_on)
+        self._pass_headers_on()
 
-    def _tell_headers(self):
+    def _pass_headers_on(self):
         sent = self._headers
         is_odd = sent is not None and not all(map(headers.is_text, sent.values()))
         self._because(ODD_HEADERS, is_odd)
@@ -92,7 +92,7 @@ class LazyState:
     def auth(self, given):
         self._auth = given
         self._because(AUTH, given is not None and _basic_pair(given) is None)
-        self._tell_headers()
+        self._pass_headers_on()
 
     # ---- cookies: the engine keeps them
 
@@ -238,7 +238,7 @@ def environment_matters():
     return _own_authorities() or bool(getproxies_environment()) or _has_netrc()
 
 
-def environment_says(url):
+def environment_has_settings_for(url):
     """Whether it says something that `requests` would heed for this URL."""
     if _own_authorities() and url[:6].lower() == "https:":
         return True

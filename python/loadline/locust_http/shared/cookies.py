@@ -107,12 +107,12 @@ def with_own(view, cookies, url):
         # From a dict `merge_cookies` takes no name that the jar has already.
         cookies = cookiejar_from_dict(cookies)
     jar = merge_cookies(merge_cookies(RequestsCookieJar(), view), cookies)
-    request = MockRequest(_Asked(url))
+    request = MockRequest(_UrlRequest(url))
     jar.add_cookie_header(request)
     return request.get_new_headers().get("Cookie")
 
 
-class _Asked:
+class _UrlRequest:
     """What a jar wants to know of a request."""
 
     def __init__(self, url):
@@ -128,7 +128,7 @@ def of_response(pairs, url):
         if name.lower() == "set-cookie":
             message[name] = value
     if message:
-        jar.extract_cookies(MockResponse(message), MockRequest(_Asked(url)))
+        jar.extract_cookies(MockResponse(message), MockRequest(_UrlRequest(url)))
     return jar
 
 

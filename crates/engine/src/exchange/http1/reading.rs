@@ -82,7 +82,7 @@ impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
         if !gathers {
             return false;
         }
-        open.connection.hear_from(1);
+        open.connection.set_receive_low_water(1);
         open.connection
             .set_deadline(self.in_flight.progress.deadline_ns);
         true
@@ -110,7 +110,7 @@ impl<A: Account, O: Observer> Reading<'_, '_, A, O> {
 
     /// Returns the number of bytes to discard in the kernel.
     fn discardable(&self) -> u64 {
-        if O::WANTS_BODY || !self.open.connection.can_discard() {
+        if O::NEEDS_BODY || !self.open.connection.can_discard() {
             return 0;
         }
         match self.open.parser.discardable() {

@@ -93,7 +93,7 @@ impl<'a> Sending<'a> {
             self.state = match sent {
                 Poll::Pending => State::UnderWay,
                 Poll::Ready(Ok(())) => {
-                    if O::WANTS_SENT {
+                    if O::NEEDS_SENT {
                         reading.in_flight.progress.sent_ns = reading.network.host.now_ns();
                     }
                     State::Sent

@@ -223,7 +223,7 @@ fn feed<H: Host, const SHOWS: bool>(
     kept: KeptResponses,
     (at_ns, read_ns): (u64, u64),
 ) -> Result<(), ConnectionError> {
-    let mut told = StreamEvents::<SHOWS> {
+    let mut events = StreamEvents::<SHOWS> {
         places: &mut state.places,
         keeps_all: kept == KeptResponses::All,
         at_ns,
@@ -232,13 +232,13 @@ fn feed<H: Host, const SHOWS: bool>(
         ended: 0,
     };
     let fed = if is_discarded {
-        state.wire.discarded(bytes as u64, &mut told);
+        state.wire.discarded(bytes as u64, &mut events);
         Ok(())
     } else {
         let scratch = network.dialler.scratch.borrow();
-        state.wire.feed(scratch.received(bytes), &mut told)
+        state.wire.feed(scratch.received(bytes), &mut events)
     };
-    if told.ended == 0 {
+    if events.ended == 0 {
         network.suspend_coalescing();
     }
     fed

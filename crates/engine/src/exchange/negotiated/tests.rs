@@ -179,8 +179,8 @@ struct ReceivedParts {
 }
 
 impl Sink for ReceivedParts {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn status(&mut self, status: u16) {
         self.text.push_str(&status.to_string());
@@ -198,7 +198,7 @@ impl Sink for ReceivedParts {
 }
 
 impl Observer for ReceivedParts {
-    const WANTS_CARRIER: bool = true;
+    const NEEDS_CARRIER: bool = true;
 
     fn carried(&mut self, carrier: &Carrier<'_>) {
         self.is_http2 = carrier.is_http2;

@@ -56,12 +56,12 @@ impl Inserter {
 
     /// Adds exchanges. Waits while the queue is full; false if the thread has ended.
     pub(super) fn add(&self, exchanges: &[Exchange]) -> bool {
-        self.tell(Message::Exchanges(exchanges.to_vec()))
+        self.send(Message::Exchanges(exchanges.to_vec()))
     }
 
     /// Commits the rows added so far; false if the thread has ended.
     pub(super) fn commit(&self) -> bool {
-        self.tell(Message::Commit)
+        self.send(Message::Commit)
     }
 
     /// Waits until all rows are added.
@@ -73,7 +73,7 @@ impl Inserter {
             .map_err(|error| DatabaseError::of(&self.path, error))
     }
 
-    fn tell(&self, message: Message) -> bool {
+    fn send(&self, message: Message) -> bool {
         let queue = self.queue.as_ref();
         queue.is_some_and(|queue| queue.send(message).is_ok())
     }

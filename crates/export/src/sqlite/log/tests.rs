@@ -141,7 +141,7 @@ proptest! {
         let (_folder, mut log) = begun();
         for batch in &batches {
             log.exchanges(0, batch).unwrap();
-            log.tell(Inserter::commit).unwrap();
+            log.pass_on(Inserter::commit).unwrap();
         }
         log.finish().unwrap();
         let all: Vec<Logged> = batches.concat().iter().map(expected).collect();
@@ -210,7 +210,7 @@ fn a_finished_log_is_one_plain_file() {
 fn others_read_a_log_while_it_grows_and_do_not_disturb_its_end() {
     let (_folder, mut log) = begun();
     log.exchanges(0, &[answer(None); 3]).unwrap();
-    log.tell(Inserter::commit).unwrap();
+    log.pass_on(Inserter::commit).unwrap();
     let reader = open(&log.path).unwrap();
     let count = || reader.query_row("SELECT count(*) FROM log", [], |row| row.get::<_, i64>(0));
     // The thread commits at a time of its own.

@@ -90,10 +90,10 @@ impl Dashboard {
     pub(crate) fn of_environment(
         environment: &BTreeMap<String, String>,
     ) -> Result<Option<Dashboard>, Refused> {
-        let is_asked_for = environment
+        let is_requested = environment
             .get("K6_WEB_DASHBOARD")
             .is_some_and(|text| is_true(text));
-        is_asked_for
+        is_requested
             .then(|| Dashboard::of("", environment))
             .transpose()
     }

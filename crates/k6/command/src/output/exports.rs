@@ -6,8 +6,8 @@
 use crate::console::Console;
 use crate::{FAILED, Refused};
 use loadline_exporters::{
-    Batch, Dialect, FinalReport, Format, Histogram, Labels, Measured, Point, Requested,
-    RunningExporters, Say, SeriesKey, Unit, Value, Wants, now_ns,
+    Batch, BatchContent, Dialect, FinalReport, Format, Histogram, Labels, Measured, Point,
+    PrintLine, Requested, RunningExporters, SeriesKey, Unit, Value, now_ns,
 };
 use loadline_k6_metrics::{
     Contains, Metric, MetricType, Portion, RecorderSetup, Sample, SampleTags,
@@ -171,7 +171,7 @@ pub(crate) struct Exports {
     recording: Arc<RecorderSetup>,
     /// The metrics by index, as far as they were looked up.
     metrics: Vec<Known>,
-    say: Say,
+    print: PrintLine,
 }
 
 /// A metric as exporters have it.
@@ -197,13 +197,13 @@ impl Exports {
         let opened: Result<Vec<_>, _> = exports.iter().map(open).collect();
         let opened = opened.map_err(|error| Refused::new(FAILED, error))?;
         let console = Arc::clone(console);
-        let say: Say = Arc::new(move |text| console.log_plain(Level::Warning, text));
-        let running = RunningExporters::start(opened, &say);
+        let print: PrintLine = Arc::new(move |text| console.log_plain(Level::Warning, text));
+        let running = RunningExporters::start(opened, &print);
         Ok(Exports {
             running: running.map_err(|error| Refused::new(FAILED, error))?,
             recording: Arc::clone(recording),
             metrics: Vec::new(),
-            say,
+            print,
         })
     }
 
@@ -213,19 +213,19 @@ impl Exports {
             return;
         }
         let running = std::mem::take(&mut self.running);
-        running.put(|wants| Arc::new(self.batch(&portion.samples, wants)));
+        running.put(|content| Arc::new(self.batch(&portion.samples, content)));
         self.running = running;
     }
 
-    fn batch(&mut self, samples: &[Sample], wants: Wants) -> Batch {
+    fn batch(&mut self, samples: &[Sample], content: BatchContent) -> Batch {
         let mut batch = Batch {
             at_ns: now_ns(),
             ..Batch::default()
         };
-        match wants {
-            Wants::Series => batch.measured = self.measured(samples, true),
-            Wants::SeriesInMs => batch.measured = self.measured(samples, false),
-            Wants::Points => batch.points = self.points(samples, MOST_POINTS),
+        match content {
+            BatchContent::Series => batch.measured = self.measured(samples, true),
+            BatchContent::SeriesInMs => batch.measured = self.measured(samples, false),
+            BatchContent::Points => batch.points = self.points(samples, MOST_POINTS),
         }
         batch
     }
@@ -265,7 +265,7 @@ impl Exports {
 
     /// Waits until all is delivered, for at most some seconds.
     pub(crate) fn end(self) {
-        self.running.end(&self.say);
+        self.running.end(&self.print);
     }
 
     /// Adds samples up; times become seconds or stay milliseconds.
@@ -402,7 +402,7 @@ mod tests {
             running: RunningExporters::default(),
             recording: Arc::default(),
             metrics: Vec::new(),
-            say: Arc::new(|_| {}),
+            print: Arc::new(|_| {}),
         }
     }
 

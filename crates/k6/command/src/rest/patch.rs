@@ -89,7 +89,7 @@ fn number(value: &Value, name: &str) -> Result<Option<i64>, String> {
     }
 }
 
-fn mismatch(value: &Value, wanted: &str) -> String {
+fn mismatch(value: &Value, expected: &str) -> String {
     let kind = match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -98,7 +98,7 @@ fn mismatch(value: &Value, wanted: &str) -> String {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    format!("json: cannot unmarshal {kind} into {wanted}")
+    format!("json: cannot unmarshal {kind} into {expected}")
 }
 
 #[cfg(test)]
@@ -120,13 +120,13 @@ mod tests {
     fn all_that_can_change_is_read() {
         let text = r#"{"data":{"type":"status","id":"default","attributes":
             {"status":0,"paused":true,"vus":3,"vus-max":"7","stopped":true}}}"#;
-        let wanted = Patch {
+        let expected = Patch {
             is_paused: Some(true),
             is_stopped: true,
             vus: Some(3),
             vus_max: Some(7),
         };
-        assert_eq!(Patch::read(text.as_bytes()), Ok(wanted));
+        assert_eq!(Patch::read(text.as_bytes()), Ok(expected));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The API over loopback, with a test that only records its calls.
 
 use super::*;
-use crate::clients::{AskError, Order, ask};
+use crate::clients::{Order, OrderError, send_order};
 use loadline_runner::Commands;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -341,8 +341,8 @@ fn other_methods_and_paths_are_answered_as_k6_answers_them() {
 }
 
 /// Sends an order as the commands do.
-fn told(server: &Server, order: Order) -> Result<String, AskError> {
-    ask(&server.address().to_string(), order, &Commands::default())
+fn send_to(server: &Server, order: Order) -> Result<String, OrderError> {
+    send_order(&server.address().to_string(), order, &Commands::default())
 }
 
 #[test]
@@ -350,15 +350,15 @@ fn the_commands_pause_resume_and_scale_a_test() {
     let fake = Fake::running();
     fake.known().has_executor = true;
     let server = serve_fake(&fake);
-    let paused = told(&server, Order::Pause).expect("a status");
+    let paused = send_to(&server, Order::Pause).expect("a status");
     assert!(paused.contains("paused: \"true\"\n"), "{paused}");
-    let again = told(&server, Order::Pause)
+    let again = send_to(&server, Order::Pause)
         .expect_err("refused")
         .to_string();
     assert_eq!(again, "Pause error: test execution was already paused");
-    let resumed = told(&server, Order::Resume).expect("a status");
+    let resumed = send_to(&server, Order::Resume).expect("a status");
     assert!(resumed.contains("paused: \"false\"\n"), "{resumed}");
-    let scaled = told(
+    let scaled = send_to(
         &server,
         Order::Scale {
             vus: Some(3),
@@ -371,7 +371,7 @@ fn the_commands_pause_resume_and_scale_a_test() {
         vus: Some(-1),
         vus_max: None,
     };
-    let refused = told(&server, negative).expect_err("refused").to_string();
+    let refused = send_to(&server, negative).expect_err("refused").to_string();
     assert_eq!(
         refused,
         "Config update error: the number of VUs can't be negative"
@@ -381,12 +381,12 @@ fn the_commands_pause_resume_and_scale_a_test() {
 #[test]
 fn the_commands_print_the_status_and_the_metrics() {
     let server = serve_fake(&Fake::running());
-    let status = told(&server, Order::Status).expect("a status");
+    let status = send_to(&server, Order::Status).expect("a status");
     assert!(
         status.starts_with("status: 7\npaused: \"false\"\n"),
         "{status}"
     );
-    let stats = told(&server, Order::Stats).expect("metrics");
+    let stats = send_to(&server, Order::Stats).expect("metrics");
     assert!(
         stats.starts_with("- name: vus\n  type:\n    type: gauge\n"),
         "{stats}"

@@ -62,6 +62,6 @@ impl Steer for Running {
     }
 
     fn end(&self, _command: Command) {
-        self.interrupt.end(Reason::Asked);
+        self.interrupt.end(Reason::Requested);
     }
 }

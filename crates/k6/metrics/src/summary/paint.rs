@@ -12,7 +12,7 @@ pub(super) enum Part {
     /// A check or threshold that failed.
     Bad,
     /// The condition of a threshold.
-    Asked,
+    Condition,
     /// A value.
     Value,
     /// The text after the first value.
@@ -32,7 +32,7 @@ impl Part {
             (Part::Title, _) => "1",
             (Part::Good, _) => "32",
             (Part::Bad, _) => "31",
-            (Part::Asked, _) => "37",
+            (Part::Condition, _) => "37",
             (Part::Value, _) => "36",
             (Part::More, false) => "2;36",
             (Part::More, true) => "36;2",

@@ -111,8 +111,8 @@ fn thresholds(ended: &Ended<'_>, shown: &[Shown], text: &mut String) {
         {
             let mark = if outcome.is_ok { "✓" } else { "✗" };
             let mark = paint.text(Part::held(outcome.is_ok), mark);
-            let expression = paint.text(Part::Asked, &format!("'{}'", outcome.expression));
-            let label = paint.text(Part::Asked, &outcome.label);
+            let expression = paint.text(Part::Condition, &format!("'{}'", outcome.expression));
+            let label = paint.text(Part::Condition, &outcome.label);
             let value = threshold_value(ended, shown, outcome);
             let value = paint.text(Part::Value, &value);
             let _ = writeln!(text, "{:indent$}{mark} {expression} {label}={value}", "");
@@ -215,7 +215,7 @@ fn last_part(path: &str) -> &str {
 /// Returns the paths of the groups directly within this one, in the order of their first values.
 fn children(ended: &Ended<'_>, scenario: Option<&str>, path: &str) -> Vec<String> {
     let tally = &ended.totals.tally;
-    let is_of = |name: &str| scenario.is_none_or(|wanted| wanted == name);
+    let is_of = |name: &str| scenario.is_none_or(|own| own == name);
     let of_cells = tally
         .cells()
         .iter()
@@ -245,8 +245,7 @@ struct SummaryPart<'a> {
 
 impl SummaryPart<'_> {
     fn has(&self, scenario: &str, group: &str) -> bool {
-        self.scenario.is_none_or(|wanted| wanted == scenario)
-            && self.group.is_none_or(|wanted| wanted == group)
+        self.scenario.is_none_or(|own| own == scenario) && self.group.is_none_or(|own| own == group)
     }
 
     fn block(&self, ended: &Ended<'_>, indent: usize) -> String {

@@ -58,7 +58,7 @@ fn expressions_have_the_values_that_k6_gives_them() {
 
 #[test]
 fn shared_arrays_refuse_what_k6_refuses() {
-    let made = |args: &str| super::said(&format!("new data.SharedArray({args})"));
+    let made = |args: &str| super::result_of(&format!("new data.SharedArray({args})"));
     assert_eq!(
         made("'a', async () => [1]"),
         "GoError: SharedArray constructor does not support async functions as second argument"

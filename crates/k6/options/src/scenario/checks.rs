@@ -40,7 +40,7 @@ impl Problems {
             "the scenario name should contain only numbers, latin letters, underscores, and dashes",
         );
         self.add_if(raw.text("exec") == Some(""), "exec value cannot be empty");
-        let negative = |name: &str| raw.said_time(name).is_some_and(|time| time.0 < 0);
+        let negative = |name: &str| raw.given_time(name).is_some_and(|time| time.0 < 0);
         self.add_if(negative("startTime"), "the startTime can't be negative");
         self.add_if(
             negative("gracefulStop"),
@@ -62,7 +62,7 @@ impl Problems {
     }
 
     fn duration(&mut self, raw: &Raw<'_>) {
-        match raw.said_time("duration") {
+        match raw.given_time("duration") {
             Some(time) => self.long_enough("duration", time),
             None => self.add_if(true, "the duration is unspecified"),
         }
@@ -180,7 +180,7 @@ impl Problems {
                  maxVUs ({most})"
             ));
         }
-        match raw.said_time("duration") {
+        match raw.given_time("duration") {
             None => self.add_if(
                 true,
                 "the duration must be specified, for infinite duration use 0",

@@ -213,12 +213,12 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns a time, if it is given.
-    pub(crate) fn said_time(&self, name: &str) -> Option<GoDuration> {
+    pub(crate) fn given_time(&self, name: &str) -> Option<GoDuration> {
         self.get(name).and_then(time_of)
     }
 
     pub(crate) fn time(&self, name: &str, default: GoDuration) -> GoDuration {
-        self.said_time(name).unwrap_or(default)
+        self.given_time(name).unwrap_or(default)
     }
 
     pub(crate) fn texts(&self, name: &str) -> BTreeMap<String, String> {

@@ -136,7 +136,7 @@ fn options<'js>(ctx: &Ctx<'js>, vu: &Vu) -> Result<Value<'js>> {
 }
 
 fn abort<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
-    let said = match call.given(0) {
+    let reason = match call.given(0) {
         Some(value) if !value.is_undefined() => format!(": {}", call.text(&value)?),
         _ => String::new(),
     };
@@ -145,7 +145,7 @@ fn abort<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let is_of_load = stage.is_none_or(|stage| stage.scenario().is_some());
     let place = place(call.ctx, &vu.program.store).filter(|_| is_of_load);
     let place = place.map_or_else(String::new, |place| format!(" at {place}"));
-    vu.abort(format!("test aborted{said}{place}"));
+    vu.abort(format!("test aborted{reason}{place}"));
     Err(uncatchable(call.ctx, "test aborted"))
 }
 
@@ -155,12 +155,12 @@ fn fail<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
         let sentence = "execution.test.fail() called outside of VU context";
         return Err(k6_error(call.ctx, sentence));
     }
-    let said = match call.given(0) {
+    let reason = match call.given(0) {
         Some(value) if !value.is_undefined() => format!(": {}", call.text(&value)?),
         _ => String::new(),
     };
     vu.program
-        .log(Level::Error, &format!("test marked as failed{said}"), &[]);
+        .log(Level::Error, &format!("test marked as failed{reason}"), &[]);
     if let Some(run) = &vu.run {
         run.mark_failed();
     }

@@ -154,8 +154,8 @@ fn passed<'js>(call: &Call<'_, 'js>, check: Value<'js>, value: &Value<'js>) -> R
     let Some(function) = check.as_function() else {
         return call.is_truthy(check);
     };
-    let said: Value<'js> = function.call((value.clone(),))?;
-    call.is_truthy(said)
+    let returned: Value<'js> = function.call((value.clone(),))?;
+    call.is_truthy(returned)
 }
 
 /// Returns the error for a tag whose value is not a text, a number or a boolean.

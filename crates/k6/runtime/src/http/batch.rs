@@ -98,7 +98,7 @@ fn entry<'js>(
     index: usize,
     value: Value<'js>,
 ) -> Result<std::result::Result<Box<ScriptRequest>, RefusedRequest>> {
-    match said(call.ctx, index, &value)? {
+    match entry_of(call.ctx, index, &value)? {
         Ok((method, url, body, params)) => {
             ScriptRequest::read(call, vu, method.into(), (&url, &body, &params))
         }
@@ -106,7 +106,7 @@ fn entry<'js>(
     }
 }
 
-fn said<'js>(
+fn entry_of<'js>(
     ctx: &Ctx<'js>,
     index: usize,
     value: &Value<'js>,
@@ -185,9 +185,12 @@ async fn send(
         most,
         per_host,
     });
-    let requests = entries.into_iter().map(|wanted| {
-        let url = wanted.target.url.clone();
-        (url, fetch(Rc::clone(&vu), requester.clone(), wanted))
+    let requests = entries.into_iter().map(|script_request| {
+        let url = script_request.target.url.clone();
+        (
+            url,
+            fetch(Rc::clone(&vu), requester.clone(), script_request),
+        )
     });
     run_within(requests, bounds).await
 }

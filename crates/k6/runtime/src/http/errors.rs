@@ -130,7 +130,7 @@ fn of_request(method: &str, url: &str, words: &str) -> String {
 /// Returns k6's error code, its short message, and Go's message.
 fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
     let host = url.host_str().unwrap_or_default();
-    let said = |code, short: &str, go: String| (code, short.to_owned(), go);
+    let error = |code, short: &str, go: String| (code, short.to_owned(), go);
     let dialled = || {
         let port = url.port_or_known_default().unwrap_or(80);
         let named = || format!("{host}:{port}");
@@ -145,18 +145,18 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
         return of_blocked(blocked);
     }
     match (failed.kind, failed.os_error) {
-        (ErrorKind::Timeout, _) => said(1050, "request timeout", "request timeout".to_owned()),
-        (ErrorKind::Resolve, _) => said(
+        (ErrorKind::Timeout, _) => error(1050, "request timeout", "request timeout".to_owned()),
+        (ErrorKind::Resolve, _) => error(
             1101,
             "lookup: no such host",
-            format!("lookup {host}{}: no such host", asked_of()),
+            format!("lookup {host}{}: no such host", dns_server()),
         ),
-        (ErrorKind::Connect, Some(errno::ECONNREFUSED)) => said(
+        (ErrorKind::Connect, Some(errno::ECONNREFUSED)) => error(
             1212,
             "dial: connection refused",
             format!("{}: connect: connection refused", dialled()),
         ),
-        (ErrorKind::Connect, None | Some(errno::ETIMEDOUT)) => said(
+        (ErrorKind::Connect, None | Some(errno::ETIMEDOUT)) => error(
             1211,
             "dial: i/o timeout",
             format!("{}: i/o timeout", dialled()),
@@ -173,17 +173,17 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
         }
         (ErrorKind::Tls, _) => of_tls(failed.reason),
         (ErrorKind::Write, Some(errno::EPIPE)) => {
-            said(1201, "write: broken pipe", "write: broken pipe".to_owned())
+            error(1201, "write: broken pipe", "write: broken pipe".to_owned())
         }
-        (ErrorKind::Read | ErrorKind::Write, Some(errno::ECONNRESET)) => said(
+        (ErrorKind::Read | ErrorKind::Write, Some(errno::ECONNRESET)) => error(
             1220,
             "read: connection reset by peer",
             "read: connection reset by peer".to_owned(),
         ),
         (ErrorKind::Read, None) if failed.is_begun => {
-            said(1000, "unexpected EOF", "unexpected EOF".to_owned())
+            error(1000, "unexpected EOF", "unexpected EOF".to_owned())
         }
-        (ErrorKind::Read, None) => said(1000, "EOF", "EOF".to_owned()),
+        (ErrorKind::Read, None) => error(1000, "EOF", "EOF".to_owned()),
         (ErrorKind::StreamReset, _) => of_http2(1630, "stream error with", failed),
         (ErrorKind::GoAway, _) => of_http2(1610, "received GoAway with", failed),
         (ErrorKind::Content, _) => (1701, failed.reason.to_owned(), failed.reason.to_owned()),
@@ -197,7 +197,7 @@ fn words(failed: Failed<'_>, url: &Url) -> (u16, String, String) {
             | ErrorKind::Aborted
             | ErrorKind::Other,
             _,
-        ) => said(1000, failed.reason, failed.reason.to_owned()),
+        ) => error(1000, failed.reason, failed.reason.to_owned()),
     }
 }
 
@@ -222,7 +222,7 @@ fn of_http2(unknown: u16, words: &str, failed: Failed<'_>) -> (u16, String, Stri
 
 /// Returns the DNS server in Go's wording: the first one of the system, or nothing if there is
 /// none.
-fn asked_of() -> &'static str {
+fn dns_server() -> &'static str {
     static SERVER: OnceLock<String> = OnceLock::new();
     SERVER.get_or_init(|| {
         let lines = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
@@ -394,7 +394,7 @@ mod tests {
     // The messages of k6 1.8.1.
     #[test]
     fn codes_of_http2_have_k6s_numbers() {
-        let said = |kind, code| {
+        let error = |kind, code| {
             let failed = Failed {
                 kind,
                 reason: "why",
@@ -440,8 +440,8 @@ mod tests {
                 "received GoAway with http2 ErrCode NO_ERROR",
             ),
         ] {
-            assert_eq!(said(kind, code), (number, format!("http2: {words}")));
+            assert_eq!(error(kind, code), (number, format!("http2: {words}")));
         }
-        assert_eq!(said(ErrorKind::StreamReset, 0xdead_beef).0, 1630);
+        assert_eq!(error(ErrorKind::StreamReset, 0xdead_beef).0, 1630);
     }
 }

@@ -108,8 +108,8 @@ impl Hop {
 }
 
 impl Sink for Hop {
-    const WANTS_HEAD: bool = true;
-    const WANTS_BODY: bool = true;
+    const NEEDS_HEAD: bool = true;
+    const NEEDS_BODY: bool = true;
 
     fn head(&mut self, bytes: &[u8]) {
         self.fields.reserve(bytes.len());
@@ -163,8 +163,8 @@ fn reason_of(head: &[u8]) -> &[u8] {
 }
 
 impl Observer for Hop {
-    const WANTS_SENT: bool = true;
-    const WANTS_CARRIER: bool = true;
+    const NEEDS_SENT: bool = true;
+    const NEEDS_CARRIER: bool = true;
 
     fn carried(&mut self, carrier: &Carrier<'_>) {
         self.remote = carrier.remote;

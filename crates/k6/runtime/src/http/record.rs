@@ -17,7 +17,7 @@ const USUAL_TAGS: usize = 12;
 /// is not recorded, as in k6.
 pub(crate) fn hop(
     vu: &Vu,
-    wanted: &ScriptRequest,
+    script_request: &ScriptRequest,
     target: &Target,
     method: &str,
     hop: &Hop,
@@ -34,13 +34,16 @@ pub(crate) fn hop(
         activity.bytes.1 += exchange.bytes_in;
     }
     let status = status(hop, wrong);
-    let failed = is_unexpected(wanted, status, awaits_challenge);
+    let failed = is_unexpected(script_request, status, awaits_challenge);
     let mut number = itoa::Buffer::new();
     let mut code = itoa::Buffer::new();
-    let name = wanted.name.as_deref().unwrap_or(&target.shown);
+    let name = script_request.name.as_deref().unwrap_or(&target.shown);
     let tls = hop.tls.clone().map(tls);
-    let tells_ip = vu.run.as_ref().is_some_and(|run| run.options.tells("ip"));
-    let remote = hop.remote.filter(|_| tells_ip);
+    let has_ip = vu
+        .run
+        .as_ref()
+        .is_some_and(|run| run.options.has_optional_tag("ip"));
+    let remote = hop.remote.filter(|_| has_ip);
     let ip = remote.map(|remote| remote.ip().to_string());
     let mut tags: SmallVec<[(&str, &str); USUAL_TAGS]> = SmallVec::new();
     // The tags that scripts judge most often come first.
@@ -68,7 +71,7 @@ pub(crate) fn hop(
         let unwanted = &run.options.unwanted_tags;
         tags.retain(|(name, _)| !unwanted.iter().any(|one| one == name));
     }
-    let own = wanted.tags.iter();
+    let own = script_request.tags.iter();
     tags.extend(own.map(|(name, value)| (name.as_str(), value.as_str())));
     let timings = hop.timings();
     let times = HttpTimes {
@@ -92,19 +95,23 @@ pub(crate) fn hop(
 /// True if the script does not expect a response that was received: its request has failed, in k6's
 /// metrics and in the engine's record. One that was not received has failed anyway.
 pub(crate) fn is_rejected(
-    wanted: &ScriptRequest,
+    script_request: &ScriptRequest,
     hop: &Hop,
     wrong: Option<&RequestFailure>,
     awaits_challenge: bool,
 ) -> bool {
     let is_answered = |exchange: &Exchange| matches!(exchange.outcome, Outcome::Answered { .. });
-    let failed = is_unexpected(wanted, status(hop, wrong), awaits_challenge);
+    let failed = is_unexpected(script_request, status(hop, wrong), awaits_challenge);
     failed == Some(true) && hop.exchange.as_ref().is_some_and(is_answered)
 }
 
 /// True if a response of this status is not expected; `None` if nothing is.
-fn is_unexpected(wanted: &ScriptRequest, status: u16, awaits_challenge: bool) -> Option<bool> {
-    let expectation = wanted.expectation.as_ref()?;
+fn is_unexpected(
+    script_request: &ScriptRequest,
+    status: u16,
+    awaits_challenge: bool,
+) -> Option<bool> {
+    let expectation = script_request.expectation.as_ref()?;
     Some(match awaits_challenge {
         true => status != 401,
         false => !expectation.is_met(status),

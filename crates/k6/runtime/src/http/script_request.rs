@@ -112,7 +112,7 @@ impl ScriptRequest {
             Some(run) => &run.options.http,
             None => &*USUAL,
         };
-        let mut wanted = Box::new(ScriptRequest {
+        let mut script_request = Box::new(ScriptRequest {
             method,
             target,
             name,
@@ -133,14 +133,14 @@ impl ScriptRequest {
             tags: Vec::new(),
             given_length: None,
         });
-        match wanted.read_given(call, body, params) {
+        match script_request.read_given(call, body, params) {
             Ok(()) => {}
             Err(UnreadableParams::Thrown(error)) => return Err(error),
             Err(UnreadableParams::Refused(text)) => return Ok(Err(RefusedRequest::new(0, text))),
         }
-        wanted.leave_out_usual_agent(vu.worker.usual_fields(options).len());
-        wanted.warn_of_length(vu);
-        Ok(Ok(wanted))
+        script_request.leave_out_usual_agent(vu.worker.usual_fields(options).len());
+        script_request.warn_of_length(vu);
+        Ok(Ok(script_request))
     }
 
     /// Logs that the `Content-Length` of the script differs from the length of the body.
@@ -175,8 +175,8 @@ impl ScriptRequest {
     /// Removes the default `User-Agent` if the script sets its own.
     fn leave_out_usual_agent(&mut self, usual: usize) {
         let mut given = self.headers.iter().skip(usual);
-        let says_who = given.any(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
-        if says_who && usual > 0 {
+        let has_user_agent = given.any(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
+        if has_user_agent && usual > 0 {
             Rc::make_mut(&mut self.headers).remove(0);
         }
     }

@@ -43,30 +43,33 @@ const CREDENTIALS: [&str; 3] = ["authorization", "www-authenticate", "cookie"];
 pub(crate) async fn fetch(
     vu: Rc<Vu>,
     requester: Requester<Kernel>,
-    mut wanted: Box<ScriptRequest>,
+    mut script_request: Box<ScriptRequest>,
 ) -> Fetched {
     if let Some(limit) = vu.run.as_ref().and_then(|run| run.rate.as_ref()) {
         let wait_ns = limit.take(requester.host().now_ns());
         requester.pause(wait_ns).await;
     }
-    let deadline = requester.host().now_ns() + wanted.timeout.as_nanos() as u64;
-    let throws = wanted.throws;
+    let deadline = requester.host().now_ns() + script_request.timeout.as_nanos() as u64;
+    let throws = script_request.throws;
     // malloc is slow for a block of more than a kilobyte, because it caches no blocks of that size.
     let chain = Box::new(Chain {
-        digest: wanted.is_digest.then(|| digest(&wanted)).flatten(),
-        target: match wanted.is_digest && wanted.target.unsendable.is_none() {
-            true => Rc::new(wanted.target.anonymous()),
-            false => Rc::clone(&wanted.target),
+        digest: script_request
+            .is_digest
+            .then(|| digest(&script_request))
+            .flatten(),
+        target: match script_request.is_digest && script_request.target.unsendable.is_none() {
+            true => Rc::new(script_request.target.anonymous()),
+            false => Rc::clone(&script_request.target),
         },
-        method: mem::take(&mut wanted.method),
-        headers: Rc::clone(&wanted.headers),
-        body: wanted.body.take(),
+        method: mem::take(&mut script_request.method),
+        headers: Rc::clone(&script_request.headers),
+        body: script_request.body.take(),
         first: None,
-        left: wanted.redirects,
+        left: script_request.redirects,
         deadline,
         vu,
         requester,
-        wanted,
+        script_request,
     });
     let (answer, wrong) = chain.run().await;
     Fetched {
@@ -85,8 +88,8 @@ fn stage_of(vu: &Vu) -> usize {
         .map_or(0, |stage| Arc::as_ptr(stage) as usize)
 }
 
-fn digest(wanted: &ScriptRequest) -> Option<Authenticator> {
-    let (user, password) = wanted.target.credentials.clone()?;
+fn digest(script_request: &ScriptRequest) -> Option<Authenticator> {
+    let (user, password) = script_request.target.credentials.clone()?;
     Some(Authenticator::new(user, password))
 }
 
@@ -94,7 +97,7 @@ fn digest(wanted: &ScriptRequest) -> Option<Authenticator> {
 struct Chain {
     vu: Rc<Vu>,
     requester: Requester<Kernel>,
-    wanted: Box<ScriptRequest>,
+    script_request: Box<ScriptRequest>,
     digest: Option<Authenticator>,
     /// The target of the next request.
     target: Rc<Target>,
@@ -112,10 +115,10 @@ impl Chain {
     async fn run(mut self: Box<Self>) -> (Rc<Answer>, Option<RequestFailure>) {
         let mut signature = None;
         // A challenge is expected whatever the script expects of other responses, as in k6.
-        let mut awaits_challenge = self.wanted.is_digest;
+        let mut awaits_challenge = self.script_request.is_digest;
         loop {
             let headers = self.fields();
-            let keeps_body = self.wanted.response != ResponseType::None;
+            let keeps_body = self.script_request.response != ResponseType::None;
             let keeps_body = keeps_body || is_full(&self.vu) == Some(true);
             let is_https = self.target.url.scheme() == "https";
             let mut hop = Box::new(Hop::new(keeps_body, is_https));
@@ -123,14 +126,14 @@ impl Chain {
             let wrong = sent.err().or_else(|| self.wrong(&hop));
             record::hop(
                 &self.vu,
-                &self.wanted,
+                &self.script_request,
                 &self.target,
                 &self.method,
                 &hop,
                 wrong.as_ref(),
                 awaits_challenge,
             );
-            if record::is_rejected(&self.wanted, &hop, wrong.as_ref(), awaits_challenge) {
+            if record::is_rejected(&self.script_request, &hop, wrong.as_ref(), awaits_challenge) {
                 self.requester.reject(self.series(), hop.status, &hop.body);
             }
             awaits_challenge = false;
@@ -199,7 +202,7 @@ impl Chain {
     fn basic(&self, headers: &[(String, String)]) -> Option<String> {
         let (user, password) = self.target.credentials.as_ref()?;
         let is_signed = headers.iter().any(|(name, _)| name == "Authorization");
-        let is_basic = !is_signed && !self.wanted.is_digest;
+        let is_basic = !is_signed && !self.script_request.is_digest;
         is_basic.then(|| format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
     }
 
@@ -222,7 +225,7 @@ impl Chain {
     /// Returns the series that counts the request.
     fn series(&self) -> SeriesId {
         let series = |name| self.requester.series(name).unwrap_or_default();
-        match &self.wanted.name {
+        match &self.script_request.name {
             Some(name) => series(name),
             None if self.method == "GET" => {
                 let known = self.target.known(stage_of(&self.vu));
@@ -268,8 +271,8 @@ impl Chain {
             resend: resend(&self.method, &fields),
         };
         let written = self.requester.write(&request);
-        let asked = (&*self.method, self.target.shown.as_str());
-        let written = written.map_err(|problem| of_unwritten(&problem, asked, &fields));
+        let requested = (&*self.method, self.target.shown.as_str());
+        let written = written.map_err(|problem| of_unwritten(&problem, requested, &fields));
         written.map(Rc::new)
     }
 
@@ -289,30 +292,30 @@ impl Chain {
 
     /// Returns the cookies of the request, then those of the jar.
     fn cookies(&self) -> Option<String> {
-        let mut jar = self.wanted.jar.borrow_mut();
+        let mut jar = self.script_request.jar.borrow_mut();
         let of_jar = jar.header(&self.target.url);
-        if self.wanted.cookies.is_empty() {
+        if self.script_request.cookies.is_empty() {
             return of_jar.map(|field| match needs_quotes(field) {
                 true => all_quoted(field),
                 false => field.to_owned(),
             });
         }
         let replaced = |pair: &&str| {
-            let mut own = self.wanted.cookies.iter();
+            let mut own = self.script_request.cookies.iter();
             own.any(|(name, _, replaces)| {
                 *replaces && pair.split_once('=').is_some_and(|(known, _)| known == name)
             })
         };
         let of_jar = of_jar.unwrap_or_default().split("; ");
         let of_jar = of_jar.filter(|pair| !pair.is_empty() && !replaced(pair));
-        let own = self.wanted.cookies.iter();
+        let own = self.script_request.cookies.iter();
         let own = own.map(|(name, value, _)| format!("{name}={}", quoted(value)));
         let all: Vec<String> = own.chain(of_jar.map(all_quoted)).collect();
         Some(all.join("; "))
     }
 
     fn keep_cookies(&self, hop: &Hop) {
-        let mut jar = self.wanted.jar.borrow_mut();
+        let mut jar = self.script_request.jar.borrow_mut();
         for cookie in &hop.set_cookies {
             jar.store(&self.target.url, cookie);
         }
@@ -323,9 +326,9 @@ impl Chain {
         let digest = self.digest.as_mut().filter(|_| hop.status == 401)?;
         let challenges = hop.challenges.iter().map(Vec::as_slice);
         let url = &self.target.url;
-        let is_wanted = digest.challenged(url, challenges, false).unwrap_or(false);
+        let is_challenged = digest.challenged(url, challenges, false).unwrap_or(false);
         let body = self.body.as_deref().unwrap_or_default();
-        let signature = is_wanted
+        let signature = is_challenged
             .then(|| digest.sign(&self.method, url, body))
             .flatten();
         // A challenge is answered only once.
@@ -378,7 +381,7 @@ impl Chain {
     fn sent(&self, headers: &Fields) -> Sent {
         Sent {
             method: self.method.clone(),
-            target: Some(self.asked()),
+            target: Some(self.requested()),
             headers: Rc::clone(headers),
             body: self.body.clone().unwrap_or_default(),
         }
@@ -386,10 +389,10 @@ impl Chain {
 
     /// Returns the target that the script requested: with digest authentication, `target` lacks the
     /// credentials of the URL.
-    fn asked(&self) -> Rc<Target> {
-        let is_first = self.target.url == self.wanted.target.url;
+    fn requested(&self) -> Rc<Target> {
+        let is_first = self.target.url == self.script_request.target.url;
         Rc::clone(if is_first {
-            &self.wanted.target
+            &self.script_request.target
         } else {
             &self.target
         })
@@ -403,7 +406,12 @@ impl Chain {
     /// own, or the redirect leads from HTTPS to HTTP.
     fn refer_to(&mut self, next: &Url) {
         let is_referer = |name: &str| name.eq_ignore_ascii_case("referer");
-        if self.wanted.headers.iter().any(|(name, _)| is_referer(name)) {
+        if self
+            .script_request
+            .headers
+            .iter()
+            .any(|(name, _)| is_referer(name))
+        {
             return;
         }
         self.drop_fields(is_referer);
@@ -415,7 +423,7 @@ impl Chain {
     }
 
     fn warn_of_redirects(&self) {
-        if self.wanted.is_redirects_own {
+        if self.script_request.is_redirects_own {
             return;
         }
         // k6 counts the redirect that is not followed, too.
@@ -423,7 +431,7 @@ impl Chain {
             "Stopped after {} redirects and returned the redirection; pass \
                                {{ redirects: n }} in request params or set global maxRedirects \
                                to silence this",
-            self.wanted.redirects.saturating_add(1)
+            self.script_request.redirects.saturating_add(1)
         );
         let first = self.first.as_ref().and_then(|sent| sent.target.as_ref());
         let url = first.unwrap_or(&self.target).shown.as_str();
@@ -480,7 +488,7 @@ impl Chain {
             tls: hop.tls.take().map(record::tls).unwrap_or_default(),
             target: Some(Rc::clone(&self.target)),
             request: Some(self.first.take().unwrap_or_else(|| Sent {
-                target: Some(self.asked()),
+                target: Some(self.requested()),
                 method: self.method,
                 headers,
                 body: self.body.unwrap_or_default(),
@@ -493,11 +501,11 @@ impl Chain {
     /// decoding. The body is what was received after the head, even if it is not complete.
     fn body_of(&self, hop: &mut Hop) -> (Body, Option<RequestFailure>) {
         let has_none = matches!(hop.status, 0 | 100..=199 | 204 | 304);
-        if self.wanted.response == ResponseType::None || has_none {
+        if self.script_request.response == ResponseType::None || has_none {
             return (Body::None, None);
         }
         let (bytes, undecoded) = decoded(mem::take(&mut hop.body), hop.coding.as_deref());
-        let body = match self.wanted.response {
+        let body = match self.script_request.response {
             ResponseType::Binary => Body::Binary(bytes),
             ResponseType::Text | ResponseType::None => Body::Text(bytes),
         };

@@ -93,7 +93,7 @@ fn make<'js>(
     let factory = unit.factory();
     let modules = Array::new(ctx.clone())?;
     for (index, specifier) in factory.requests.iter().enumerate() {
-        modules.set(index, asked_for(ctx, name, specifier)?)?;
+        modules.set(index, imported(ctx, name, specifier)?)?;
     }
     let link = Object::new(ctx.clone())?;
     link.set_prototype(Some(&prototype(ctx, vu)?))?;
@@ -114,7 +114,7 @@ pub(crate) fn never_settled(ctx: &Ctx<'_>) -> rquickjs::Error {
 }
 
 /// Returns the module that a specifier names in the module `base`.
-fn asked_for<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Object<'js>> {
+fn imported<'js>(ctx: &Ctx<'js>, base: &str, specifier: &str) -> Result<Object<'js>> {
     let resolved = resolve(base, specifier);
     let resolved = resolved.map_err(|sentence| refuse(ctx, &sentence))?;
     namespace(ctx, &resolved.into_name())
@@ -141,7 +141,7 @@ fn later<'js>(call: Call<'_, 'js>) -> Result<Value<'js>> {
     let ctx = call.ctx;
     let (base, specifier) = (call.text(&call.arg(0))?, call.text(&call.arg(1))?);
     let (promise, resolve, reject) = ctx.promise()?;
-    match asked_for(ctx, &base, &specifier) {
+    match imported(ctx, &base, &specifier) {
         Ok(namespace) => resolve.call::<_, ()>((namespace,))?,
         Err(rquickjs::Error::Exception) => reject.call::<_, ()>((ctx.catch(),))?,
         Err(error) => return Err(error),

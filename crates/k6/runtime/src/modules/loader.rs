@@ -32,7 +32,7 @@ impl Resolver for Names {
             Ok(resolved) => {
                 let (resolved, vu) = (resolved.into_name(), Vu::of(ctx));
                 let store = &vu.program.store;
-                store.asked_for(&resolved, name);
+                store.note_specifier(&resolved, name);
                 match vu.loading.refusal_of_import(store, &resolved) {
                     Some(sentence) => Err(refuse(ctx, &sentence)),
                     None => Ok(resolved),

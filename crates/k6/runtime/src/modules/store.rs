@@ -130,7 +130,7 @@ impl Store {
     }
 
     /// Notes the specifier by which a script imports the module of this name.
-    pub(crate) fn asked_for(&self, name: &str, specifier: &str) {
+    pub(crate) fn note_specifier(&self, name: &str, specifier: &str) {
         let mut specifiers = locked(&self.specifiers);
         let known = specifiers.entry(name.to_owned());
         known.or_insert_with(|| specifier.to_owned());

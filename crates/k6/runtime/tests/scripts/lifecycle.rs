@@ -232,7 +232,7 @@ fn a_script_may_end_its_run() {
          }",
             forever,
         );
-        let Some(Abort::Asked(said)) = &ran.aborted else {
+        let Some(Abort::Requested(said)) = &ran.aborted else {
             panic!("{:?}", ran.aborted);
         };
         let expected = "test aborted: enough at default (file:///s/main.js:4:";

@@ -69,13 +69,13 @@ impl Tried {
 }
 
 fn fitness(program: &Path) -> Fitness {
-    let asked = Command::new(program)
+    let status = Command::new(program)
         .args(["-c", PROBE])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    match asked.map(|status| status.code()) {
+    match status.map(|status| status.code()) {
         Ok(Some(0)) => Fitness::Fit,
         Ok(Some(NO_PACKAGE)) => Fitness::Bare,
         Ok(Some(TOO_OLD) | None) => Fitness::Old,
@@ -146,7 +146,7 @@ fn sentence(tried: &[Tried]) -> String {
 mod tests {
     use super::*;
 
-    fn said(fitnesses: &[Fitness]) -> String {
+    fn sentence_on(fitnesses: &[Fitness]) -> String {
         let tried = |fitness: &Fitness| Tried {
             program: "python3".into(),
             fitness: *fitness,
@@ -156,11 +156,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_in_one_sentence() {
-        let none = said(&[Fitness::Missing]);
+        let none = sentence_on(&[Fitness::Missing]);
         assert!(none.contains("no python3 here; install it"), "{none}");
-        let old = said(&[Fitness::Missing, Fitness::Old]);
+        let old = sentence_on(&[Fitness::Missing, Fitness::Old]);
         assert!(old.contains("python3 is older"), "{old}");
-        let bare = said(&[Fitness::Old, Fitness::Bare]);
+        let bare = sentence_on(&[Fitness::Old, Fitness::Bare]);
         assert!(bare.contains("pip install 'loadline[locust]'"), "{bare}");
     }
 

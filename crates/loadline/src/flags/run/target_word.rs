@@ -125,7 +125,7 @@ fn ending(path: &Path) -> &str {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> String {
+    fn refusal_of(text: &str) -> String {
         text.parse::<TargetWord>().expect_err(text).to_string()
     }
 
@@ -147,10 +147,10 @@ mod tests {
         ] {
             let path = folder.path().join(name);
             std::fs::write(&path, "").expect("a file");
-            let said = said(path.to_str().expect("a path of text"));
+            let refusal_of = refusal_of(path.to_str().expect("a path of text"));
             assert!(
-                said.contains("is a file, not a URL; ") && said.contains(use_of),
-                "{said}"
+                refusal_of.contains("is a file, not a URL; ") && refusal_of.contains(use_of),
+                "{refusal_of}"
             );
         }
     }
@@ -158,10 +158,10 @@ mod tests {
     #[test]
     fn a_file_that_is_missing_is_no_host_if_no_host_is_called_so() {
         for name in ["none.js", "scripts/none.ts", "./none.json", "../none.lua"] {
-            let said = said(name);
+            let refusal_of = refusal_of(name);
             assert!(
-                said.starts_with(&format!("there is no file `{name}`")),
-                "{said}"
+                refusal_of.starts_with(&format!("there is no file `{name}`")),
+                "{refusal_of}"
             );
         }
         for name in [
@@ -180,7 +180,7 @@ mod tests {
     fn a_check_belongs_behind_its_flag() {
         for text in ["p99<50ms", "errors<1%", "rate>=990"] {
             assert_eq!(
-                said(text),
+                refusal_of(text),
                 format!("`{text}` is a check; give it with --check '{text}'.")
             );
         }

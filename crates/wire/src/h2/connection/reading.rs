@@ -159,7 +159,7 @@ impl Connection {
             self.drop_data(padding as u64, sink);
             return padding;
         }
-        if S::WANTS_BODY
+        if S::NEEDS_BODY
             && let Some(stream) = self.streams.get(data.stream)
         {
             stream.show_body(&input[..used], sink);

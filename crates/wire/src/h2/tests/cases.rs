@@ -124,7 +124,7 @@ impl<'a> Play<'a> {
         let name = self.name;
         let error = self.error.map(|code| code.to_string());
         assert_eq!(error.as_deref(), self.expected_error, "{name}");
-        let ends: Vec<String> = self.seen.ended.iter().map(told).collect();
+        let ends: Vec<String> = self.seen.ended.iter().map(outcome_of).collect();
         assert_eq!(ends, self.expected_ends, "{name}");
         let output = take_output(&mut self.connection);
         let output = frames(&output);
@@ -141,7 +141,7 @@ impl<'a> Play<'a> {
     }
 }
 
-fn told((key, ended): &(usize, Ended)) -> String {
+fn outcome_of((key, ended): &(usize, Ended)) -> String {
     let outcome = match &ended.outcome {
         Outcome::Whole => format!("{} {}", ended.status, ended.body_len),
         Outcome::Reset(code) => format!("reset {code}"),

@@ -4,8 +4,8 @@ use crate::h2::frame::flags::{END_HEADERS, END_STREAM};
 struct Count(u64);
 
 impl Sink for Count {
-    const WANTS_FIELDS: bool = false;
-    const WANTS_BODY: bool = false;
+    const NEEDS_FIELDS: bool = false;
+    const NEEDS_BODY: bool = false;
 
     fn end(&mut self, _key: usize, ended: Ended) {
         self.0 += u64::from(ended.status == 200);

@@ -115,7 +115,7 @@ async fn poll_both(
     .await
 }
 
-fn asking(method: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Request {
+fn request_of(method: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Request {
     let head = RequestHead {
         method,
         target: "/a/path",
@@ -152,7 +152,7 @@ fn another_server_reads_what_is_written_and_is_read() {
         for round in 0..5 {
             let requests: Vec<Request> = values
                 .iter()
-                .map(|value| asking("POST", &[("X-Echo", value)], Some(value.as_bytes())))
+                .map(|value| request_of("POST", &[("X-Echo", value)], Some(value.as_bytes())))
                 .collect();
             let seen = exchange(&mut connection, &mut pipe, &requests).await;
             for (key, value) in values.into_iter().enumerate() {
@@ -177,9 +177,9 @@ fn another_server_reads_what_is_written_and_is_read() {
 }
 
 /// A request's fields, by the numbers of their names, and the length of its body.
-type Asked = (Vec<(u8, String)>, usize);
+type RequestFields = (Vec<(u8, String)>, usize);
 
-fn any_request() -> impl Strategy<Value = Asked> {
+fn any_request() -> impl Strategy<Value = RequestFields> {
     let value = prop_oneof!["", "[!-~]([ -~]{0,60}[!-~])?"];
     (vec((0..5u8, value), 0..8), 0..20_000_usize)
 }
@@ -194,12 +194,12 @@ proptest! {
             async |mut pipe: DuplexStream| {
                 let mut connection = Connection::new(Config::default());
                 let body = vec![b'b'; 20_000];
-                let request = |(fields, length): &Asked| {
+                let request = |(fields, length): &RequestFields| {
                     let names = fields.iter().map(|(name, _)| format!("X-Echo-{name}"));
                     let names: Vec<String> = names.collect();
                     let values = fields.iter().map(|(_, value)| value.as_str());
                     let headers: Vec<_> = names.iter().map(String::as_str).zip(values).collect();
-                    asking("POST", &headers, Some(&body[..*length]))
+                    request_of("POST", &headers, Some(&body[..*length]))
                 };
                 let requests: Vec<Request> = asked.iter().map(request).collect();
                 let seen = exchange(&mut connection, &mut pipe, &requests).await;
@@ -227,7 +227,7 @@ fn small_windows_hold_both_sides_back_and_lose_nothing() {
         };
         let mut connection = Connection::new(config);
         let body: Vec<u8> = (0..80_000_u32).map(|n| n as u8).collect();
-        let requests = [&body, &body].map(|body| asking("PUT", &[], Some(body)));
+        let requests = [&body, &body].map(|body| request_of("PUT", &[], Some(body)));
         let seen = exchange(&mut connection, &mut pipe, &requests).await;
         assert!(seen.body_of(0) == body && seen.body_of(1) == body);
     };
@@ -243,7 +243,8 @@ fn a_reset_tells_its_code() {
     let client = async |mut pipe: DuplexStream| {
         let mut connection = Connection::new(Config::default());
         let codes: Vec<ErrorCode> = ErrorCode::all().collect();
-        let request = |code: &ErrorCode| asking("GET", &[("x-reset", &code.0.to_string())], None);
+        let request =
+            |code: &ErrorCode| request_of("GET", &[("x-reset", &code.0.to_string())], None);
         let requests: Vec<Request> = codes.iter().map(request).collect();
         let mut seen = exchange(&mut connection, &mut pipe, &requests).await;
         seen.ended.sort_by_key(|(key, _)| *key);
@@ -258,7 +259,7 @@ fn a_reset_tells_its_code() {
 fn no_more_streams_begin_than_the_server_allows() {
     let client = async |mut pipe: DuplexStream| {
         let mut connection = Connection::new(Config::default());
-        let get = asking("GET", &[], None);
+        let get = request_of("GET", &[], None);
         assert_eq!(connection.begin(&get, 0), Err(Refused::NotReady));
         let requests = vec![get.clone(); 20];
         exchange(&mut connection, &mut pipe, &requests).await;

@@ -205,7 +205,7 @@ class Runner:
         greenlets = [user.greenlet for user in users if user.greenlet is not current]
         timeout = self.environment.stop_timeout
         if timeout:
-            self._ask_to_end(users, greenlets, timeout)
+            self._request_end_of(users, greenlets, timeout)
         gevent.killall(greenlets, block=True)
         for greenlet in greenlets:
             # The group itself notices only in the loop's next turn.
@@ -214,11 +214,11 @@ class Runner:
             # It asked for this itself: it ends at its next wait.
             user.greenlet.kill(block=False)
 
-    def _ask_to_end(self, users, greenlets, timeout):
+    def _request_end_of(self, users, greenlets, timeout):
         current = gevent.getcurrent()
         for user in users:
             if user.greenlet is not current:
-                user.ask_to_end()
+                user.request_end()
         gevent.joinall(greenlets, timeout=timeout)
         if not all(greenlet.dead for greenlet in greenlets):
             logger.info(
@@ -273,7 +273,7 @@ class Runner:
             else:
                 greenlet.kill(block=False)
 
-    def tell_user_settings(self, settings):
+    def send_user_settings(self, settings):
         """Have the processes of the test follow a change of classes. There is this one alone."""
 
     def join_processes(self):

@@ -79,7 +79,7 @@ class WorkerRunner(DistributedRunner):
         """Have users until the master needs no more of them, or this worker is to leave."""
         self.serve()
         self._seat.finish_record()
-        self.say_last_word(0)
+        self.send_end(0)
         gevent.killall(self._telling)
         self._seat.leave()
         Runner.quit(self)
@@ -88,7 +88,7 @@ class WorkerRunner(DistributedRunner):
         """Do what the coordinator says until it says quit, or is gone."""
         self._send("ready")
         self._telling = [gevent.spawn(one) for one in (
-            self._beat_for_ever, self._tell_state_for_ever, self._tell_log_for_ever)]
+            self._beat_for_ever, self._send_state_for_ever, self._send_log_for_ever)]
         reports = gevent.spawn(self._report_for_ever)
         try:
             self._is_serving.set()
@@ -106,7 +106,7 @@ class WorkerRunner(DistributedRunner):
         self._leaves = True
         Runner.stop(self)
         self._report()
-        self._tell_log()
+        self._send_log()
 
     def _follow(self, message):
         if message.type == "spawn":
@@ -189,7 +189,7 @@ class WorkerRunner(DistributedRunner):
         finally:
             self._send("stopped")
 
-    def say_last_word(self, code):
+    def send_end(self, code):
         """Tell the coordinator that this process has done all that it was to do."""
         self._send("ended", {"code": code, "wanted": self._wanted_code})
 
@@ -198,12 +198,12 @@ class WorkerRunner(DistributedRunner):
             self._send("beat")
             gevent.sleep(_BEAT)
 
-    def _tell_state_for_ever(self):
+    def _send_state_for_ever(self):
         while True:
-            self._tell_state()
+            self._send_state()
             gevent.sleep(states.HEARTBEAT_INTERVAL)
 
-    def _tell_state(self):
+    def _send_state(self):
         self._send("heartbeat", {
             "state": _SHOWN_STATES.get(self.state, self.state),
             "current_cpu_usage": self.current_cpu_usage,
@@ -213,14 +213,14 @@ class WorkerRunner(DistributedRunner):
     def update_state(self, new_state):
         """Enter another state, which the coordinator is told at once."""
         super().update_state(new_state)
-        self._tell_state()
+        self._send_state()
 
-    def _tell_log_for_ever(self):
+    def _send_log_for_ever(self):
         while states.WORKER_LOG_REPORT_INTERVAL > 0:
-            self._tell_log()
+            self._send_log()
             gevent.sleep(states.WORKER_LOG_REPORT_INTERVAL)
 
-    def _tell_log(self):
+    def _send_log(self):
         """Tell the coordinator what was logged since the last time."""
         if states.WORKER_LOG_REPORT_INTERVAL <= 0:
             return
@@ -270,16 +270,16 @@ class WorkerRunner(DistributedRunner):
         if str(why):
             logger.error("%s", why)
         logger.warning("Stopping Locust...")
-        self._ask_to_end_test(getattr(why, "exit_code", None), hasattr(why, "exit_code"))
+        self._request_end_of_test(getattr(why, "exit_code", None), hasattr(why, "exit_code"))
 
-    def _ask_to_end_test(self, exit_code, refused):
+    def _request_end_of_test(self, exit_code, refused):
         if self._leaves:
             return
         self._send("end_test", {"exit_code": exit_code, "refused": refused})
 
     def stop(self):
         """A task ends the test, in all processes."""
-        self._ask_to_end_test(self.environment.process_exit_code, False)
+        self._request_end_of_test(self.environment.process_exit_code, False)
 
     def quit(self):
         """Leave the test; a task ends it, in all processes."""

@@ -37,7 +37,7 @@ _LOADING = "loading"
 # Records of the log of a process that are kept, as each keeps of its own.
 _MOST_LINES = 500
 # Seconds after which it is said that processes are not ready yet.
-_PATIENCE = 10.0
+_READY_TIMEOUT = 10.0
 
 
 class ProcessNode(WorkerNode):
@@ -130,7 +130,7 @@ class MasterRunner(DistributedRunner):
 
     def await_ready(self):
         """Wait until all processes are ready for users; returns why some can't be."""
-        due = time.monotonic() + _PATIENCE
+        due = time.monotonic() + _READY_TIMEOUT
         while self.clients and not self.unready:
             missing = [node for node in self.clients.all if not node.is_ready]
             if not missing:
@@ -222,15 +222,15 @@ class MasterRunner(DistributedRunner):
             )
         self._users_dispatcher.new_dispatch(user_count, spawn_rate, user_classes)
         for dispatched in self._users_dispatcher:
-            self._tell_counts(dispatched)
+            self._send_counts(dispatched)
         self._complete(self._users_dispatcher.dispatched_users)
         if self.rebalances:
             self._hand_on()
 
-    def _tell_counts(self, dispatched):
+    def _send_counts(self, dispatched):
         for node in self.clients.all:
             node.stopped = False
-            self._tell(node, "spawn", {"counts": dispatched.get(node.id, {}),
+            self._send(node, "spawn", {"counts": dispatched.get(node.id, {}),
                                        "part": node.part,
                                        "state": self.state,
                                        "host": self.environment.host,
@@ -252,7 +252,7 @@ class MasterRunner(DistributedRunner):
         logger.info(f"All users spawned: {self.count_by(counts)} ({total} total users)")
         self.target_user_classes_count = counts
         for node in self.clients.all:
-            self._tell(node, "spawning_complete", {"user_count": total})
+            self._send(node, "spawning_complete", {"user_count": total})
         self.environment.events.spawning_complete.fire(user_count=total)
 
     def _wait_until(self, holds, seconds=math.inf):
@@ -260,7 +260,7 @@ class MasterRunner(DistributedRunner):
         while not holds() and time.monotonic() < due:
             gevent.sleep(0.02)
 
-    def _tell(self, node, message_type, data=None):
+    def _send(self, node, message_type, data=None):
         try:
             node.pipe.send(message_type, data, node.id)
         except RPCError:
@@ -270,11 +270,11 @@ class MasterRunner(DistributedRunner):
     def _listen_to(self, node):
         try:
             while True:
-                self._hear(node, node.pipe.receive())
+                self._on_message(node, node.pipe.receive())
         except RPCError:
             self._on_end(node)
 
-    def _hear(self, node, message):
+    def _on_message(self, node, message):
         node.silent = 0.0
         node.serves = True
         getattr(self, "_on_" + message.type)(node, message.data)
@@ -287,7 +287,7 @@ class MasterRunner(DistributedRunner):
         node.cpu_usage = told["current_cpu_usage"]
         node.memory_usage = told["current_memory_usage"]
         self.environment.events.heartbeat_sent.fire(client_id=node.id, timestamp=time.time())
-        self._tell(node, "heartbeat")
+        self._send(node, "heartbeat")
 
     def _on_logs(self, node, lines):
         known = self.environment.worker_logs.get(node.id, [])
@@ -311,7 +311,7 @@ class MasterRunner(DistributedRunner):
     def _hand_on(self):
         self._users_dispatcher.rebalance()
         for dispatched in self._users_dispatcher:
-            self._tell_counts(dispatched)
+            self._send_counts(dispatched)
 
     def _on_custom(self, node, told):
         self.deliver_message(Message(told["type"], told["data"], node.id))
@@ -366,7 +366,7 @@ class MasterRunner(DistributedRunner):
             return
         if node.remote.is_stopped():
             self._give_up(node, "was stopped")
-        elif node.silent >= self._patience_with(node):
+        elif node.silent >= self._longest_silence_of(node):
             busy = "let no other user run" if node.serves else "was not ready for users"
             self._give_up(node, busy)
         elif node.serves and not node.is_warned:
@@ -376,7 +376,7 @@ class MasterRunner(DistributedRunner):
                 "of its tasks computes and lets no other user run."
             )
 
-    def _patience_with(self, node):
+    def _longest_silence_of(self, node):
         if self._ending:
             return _LAST_GRACE + self.environment.stop_timeout
         return _MOST_WORK if node.serves else math.inf
@@ -424,7 +424,7 @@ class MasterRunner(DistributedRunner):
         dispatcher = self._users_dispatcher
         dispatcher.go_on()
         for dispatched in dispatcher:
-            self._tell_counts(dispatched)
+            self._send_counts(dispatched)
 
     def _note_loss(self, node, how):
         seconds = time.monotonic() - node.reported
@@ -437,16 +437,16 @@ class MasterRunner(DistributedRunner):
         node.state, node.user_count = states.STATE_MISSING, 0
         self._missing.append(node)
 
-    def tell_user_settings(self, settings):
+    def send_user_settings(self, settings):
         """Have all children follow a change of classes."""
         for node in self.clients.all:
-            self._tell(node, "user_settings", settings)
+            self._send(node, "user_settings", settings)
 
     def _stop_all_users(self):
         self._ending = True
         for node in self.clients.all:
             node.silent = 0.0
-            self._tell(node, "stop")
+            self._send(node, "stop")
         self._wait_until(lambda: all(node.stopped for node in self.clients.all))
         self._ending = False
         self._users_dispatcher = None
@@ -459,7 +459,7 @@ class MasterRunner(DistributedRunner):
         self.stop()
         self._ending = True
         for node in self.clients.all:
-            self._tell(node, "quit")
+            self._send(node, "quit")
         self.join_processes()
         if self._meeting is not None:
             self._meeting.end()

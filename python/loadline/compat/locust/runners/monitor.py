@@ -41,9 +41,9 @@ class Monitor:
             took = time.monotonic() - wall
             self.cpu_usage = (time.process_time() - cpu) / took * 100
             self.memory_usage = _resident_bytes()
-            self._tell(took, _hub_lag()["total_ms"] - lag["total_ms"])
+            self._warn_of(took, _hub_lag()["total_ms"] - lag["total_ms"])
 
-    def _tell(self, took, lag_ms):
+    def _warn_of(self, took, lag_ms):
         events, environment = self._runner.environment.events, self._runner.environment
         events.usage_monitor.fire(
             environment=environment, cpu_usage=self.cpu_usage, memory_usage=self.memory_usage

@@ -147,7 +147,7 @@ class User(metaclass=UserMeta):
         self._state = LOCUST_STATE_STOPPING
         return False
 
-    def ask_to_end(self):
+    def request_end(self):
         """End the user now if it waits, else after its task; returns at once."""
         if self._state == LOCUST_STATE_RUNNING:
             self._state = LOCUST_STATE_STOPPING

@@ -175,8 +175,8 @@ impl Events {
         self.total.add(portion);
         self.recent.add(portion);
         if now.at >= self.due {
-            self.tell_total(now);
-            self.tell_recent(now);
+            self.send_total(now);
+            self.send_recent(now);
             while self.due <= now.at {
                 self.due += self.period;
             }
@@ -185,12 +185,12 @@ impl Events {
 
     /// Ends the events with all values.
     pub(crate) fn end(mut self, now: Now) {
-        self.tell_total(now);
+        self.send_total(now);
         let data = go_json::compact(&only_time(now));
         self.stream.send_last(self.number, "stop", &data);
     }
 
-    fn tell_total(&mut self, now: Now) {
+    fn send_total(&mut self, now: Now) {
         let total = found(&self.total, &self.tags);
         self.announce(&total);
         let length = now.at.saturating_duration_since(self.begun);
@@ -208,7 +208,7 @@ impl Events {
         }
     }
 
-    fn tell_recent(&mut self, now: Now) {
+    fn send_recent(&mut self, now: Now) {
         let recent = found(&self.recent, &self.tags);
         self.send("snapshot", &self.values(&recent, now, self.period));
         self.recent = Totals::new(Arc::clone(self.recent.setup()));

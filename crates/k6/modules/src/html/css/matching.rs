@@ -128,16 +128,16 @@ impl Operator {
     fn holds(&self, value: &str, folded: fn(&str) -> String) -> bool {
         let has_text = !value.trim_ascii().is_empty();
         match self {
-            Operator::Equal(wanted) => value == folded(wanted),
-            Operator::Unequal(wanted) => value != folded(wanted),
-            Operator::Word(wanted) => {
-                let wanted = folded(wanted);
-                value.split_ascii_whitespace().any(|word| word == wanted)
+            Operator::Equal(searched) => value == folded(searched),
+            Operator::Unequal(searched) => value != folded(searched),
+            Operator::Word(searched) => {
+                let searched = folded(searched);
+                value.split_ascii_whitespace().any(|word| word == searched)
             }
-            Operator::Dash(wanted) => is_dash_match(value, &folded(wanted)),
-            Operator::Start(wanted) => has_text && value.starts_with(&folded(wanted)),
-            Operator::End(wanted) => has_text && value.ends_with(&folded(wanted)),
-            Operator::Part(wanted) => has_text && value.contains(&folded(wanted)),
+            Operator::Dash(searched) => is_dash_match(value, &folded(searched)),
+            Operator::Start(searched) => has_text && value.starts_with(&folded(searched)),
+            Operator::End(searched) => has_text && value.ends_with(&folded(searched)),
+            Operator::Part(searched) => has_text && value.contains(&folded(searched)),
             Operator::Pattern(pattern) => pattern.is_match(value),
         }
     }

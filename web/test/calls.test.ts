@@ -1,7 +1,7 @@
 /** Data that are asked for while the line is cut. */
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { awaited } from "../src/live/ask";
+import { awaited } from "../src/live/calls";
 
 const cut = () => Promise.reject(new TypeError("Failed to fetch"));
 const answer = (data: unknown) => () => Promise.resolve(new Response(JSON.stringify(data)));

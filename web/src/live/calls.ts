@@ -9,7 +9,7 @@ export type Answer<T> = { answer: T } | { problem: string };
 const SILENT = "The server does not answer; is it still running?";
 
 /** Asks for data; with a body it is sent by POST. */
-export function ask<T>(path: string, body?: unknown): Promise<Answer<T>> {
+export function call<T>(path: string, body?: unknown): Promise<Answer<T>> {
   return request(path, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) });
 }
 
@@ -24,7 +24,7 @@ export function awaited<T>(path: string, take: (answer: T) => void): () => void 
   let timer = 0;
   let isWanted = true;
   const attempt = async () => {
-    const made = await ask<T>(path);
+    const made = await call<T>(path);
     if (!isWanted) return;
     if ("answer" in made) take(made.answer);
     else timer = window.setTimeout(attempt, PAUSE);
