@@ -366,7 +366,7 @@ def test_files_that_no_test_has_are_refused_and_leave_nothing(bus, tmp_path):
     extension = native.load()
     for files, sentence in HOSTILE:
         fleet = native.Agents(json.dumps({
-            "bus": {"url": bus.url}, "agents": "1", "patience": {"secs": 30, "nanos": 0},
+            "bus": {"url": bus.url}, "agents": "1", "timeout": {"secs": 30, "nanos": 0},
         }))
         (part,) = fleet.gather()
         job = {"version": extension.__version__, "files": files, "locustfiles": ["locustfile.py"],

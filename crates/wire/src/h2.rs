@@ -20,8 +20,8 @@
 //!
 //! struct Statuses(Vec<(usize, u16)>);
 //! impl Sink for Statuses {
-//!     const WANTS_FIELDS: bool = false;
-//!     const WANTS_BODY: bool = false;
+//!     const NEEDS_FIELDS: bool = false;
+//!     const NEEDS_BODY: bool = false;
 //!     fn end(&mut self, key: usize, ended: Ended) {
 //!         assert_eq!(ended.outcome, Outcome::Whole);
 //!         self.0.push((key, ended.status));
