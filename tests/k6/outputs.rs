@@ -228,7 +228,8 @@ fn any_mixed() -> impl Strategy<Value = Mixed> {
         vus,
         iterations: vus + more,
         seed,
-        on_processes,
+        // Each process needs a VU.
+        on_processes: on_processes && vus > 1,
     })
 }
 

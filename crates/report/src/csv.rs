@@ -9,7 +9,7 @@
 //! a row for each figure of a metric, named as in a check, is the last of all. Names, checks and
 //! figures are in quotes where they have to be; no other field needs them.
 
-use crate::json::quantity;
+use crate::measured_quantity::measured;
 use crate::metrics;
 use crate::watch::{RUN_COLUMNS, run_fields};
 use loadline_json::{Number, Unit};
@@ -170,8 +170,8 @@ pub fn csv(run: &RunResult) -> String {
 
 /// The fields of a check, with the numbers that the JSON has.
 fn fields_of_check(check: &CheckResult) -> [String; CHECK_COLUMNS.len()] {
-    let (bound, unit) = quantity(check.bound);
-    let actual = check.actual.map(|actual| quantity(actual).0);
+    let (bound, unit) = measured(check.bound);
+    let actual = check.actual.map(|actual| measured(actual).0);
     [
         quoted(&check.text),
         check.outcome.word().to_owned(),

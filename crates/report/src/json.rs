@@ -19,7 +19,6 @@ mod traced;
 mod watch;
 
 pub use judgement::judgement;
-pub(crate) use judgement::quantity;
 
 #[cfg(test)]
 mod documents;

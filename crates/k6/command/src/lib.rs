@@ -20,6 +20,7 @@
 //!
 //! - a command, from its words to its exit code: `command.rs`, `refused.rs`; `new.rs`,
 //!   `archive.rs`, `version.rs`
+//! - a loaded test, its options from all sources: `test.rs`
 //! - the course of a test: `conduct.rs`, what ends it early `stop.rs`; executors as plans of the
 //!   engine `plan.rs`
 //! - where scripts, modules, secrets and keys come from: `origin.rs`, `modules_cache.rs`,

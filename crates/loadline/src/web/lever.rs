@@ -87,7 +87,10 @@ impl Lever {
             return Err(SteerProblem::Tool(sentence));
         }
         let mut end = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match end.ask(users, rate_per_s).map_err(|error| gone(&error))? {
+        match end
+            .request(users, rate_per_s)
+            .map_err(|error| gone(&error))?
+        {
             Reply::Refused(problem) => Err(SteerProblem::Tool(problem)),
             Reply::Changed {
                 at_s,
@@ -107,7 +110,7 @@ impl Lever {
 }
 
 impl End {
-    fn ask(&mut self, users: u32, spawn_rate: Option<f64>) -> io::Result<Reply> {
+    fn request(&mut self, users: u32, spawn_rate: Option<f64>) -> io::Result<Reply> {
         self.number += 1;
         let question = json!({ "number": self.number, "users": users, "spawn_rate": spawn_rate });
         (self.stream.get_ref()).write_all(format!("{question}\n").as_bytes())?;

@@ -32,7 +32,7 @@ pub(crate) fn run(words: &Words, seat: &Seat) -> Result<(), String> {
         options: Some(words.options.clone()),
     };
     let (mut child, lever) = command.start(None, &log, Stdio::piped())?;
-    let heard = child.stderr.take().map(hear);
+    let copied = child.stderr.take().map(copy_stderr);
     let maker = Maker::of(&child, Some(lever));
     // Without it the lines are on the terminal alone.
     let _ = follow_log(log, maker.clone(), seat.log());
@@ -44,7 +44,7 @@ pub(crate) fn run(words: &Words, seat: &Seat) -> Result<(), String> {
     match status {
         Ok(status) if status.success() || has_sent(Path::new(&words.save)) => Ok(()),
         Ok(status) => {
-            let said = heard.and_then(|thread| thread.join().ok());
+            let said = copied.and_then(|thread| thread.join().ok());
             let why = said.and_then(|lines| refusal(lines.iter().map(String::as_str)));
             Err(why.unwrap_or_else(|| format!("Locust ended with {status}, and said nothing.")))
         }
@@ -59,7 +59,7 @@ fn has_sent(path: &Path) -> bool {
 }
 
 /// Copies what a process writes to stderr to that of this one; the last lines are kept.
-fn hear(input: ChildStderr) -> JoinHandle<VecDeque<String>> {
+fn copy_stderr(input: ChildStderr) -> JoinHandle<VecDeque<String>> {
     thread::spawn(move || {
         let mut kept = VecDeque::new();
         for line in BufReader::new(input).split(b'\n').map_while(Result::ok) {

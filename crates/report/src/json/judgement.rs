@@ -1,12 +1,10 @@
 //! The judgement of a run: its checks and its validity.
 
 use super::distribution::{response_intervals, service_intervals};
-use super::us;
+use crate::measured_quantity::measured;
 use crate::undecided;
 use loadline_json as json;
-use loadline_verdict::{
-    CheckOutcome, CheckResult, Finding, Findings, Grade, Quantity, RunResult, Section,
-};
+use loadline_verdict::{CheckOutcome, CheckResult, Finding, Findings, Grade, RunResult, Section};
 
 /// Returns the judgement of a run, for its saved run.
 pub fn judgement(run: &RunResult) -> json::Judgement {
@@ -21,12 +19,12 @@ pub fn judgement(run: &RunResult) -> json::Judgement {
 }
 
 pub(super) fn check(check: &CheckResult) -> json::Check {
-    let (bound, unit) = quantity(check.bound);
+    let (bound, unit) = measured(check.bound);
     json::Check {
         text: check.text.clone(),
         outcome: outcome(check.outcome),
         why: undecided(check),
-        actual: check.actual.map(|actual| quantity(actual).0),
+        actual: check.actual.map(|actual| measured(actual).0),
         at_least: check.is_at_least,
         bound,
         unit,
@@ -39,17 +37,6 @@ pub(super) fn outcome(outcome: CheckOutcome) -> json::CheckOutcome {
         CheckOutcome::Passed => json::CheckOutcome::Passed,
         CheckOutcome::Failed => json::CheckOutcome::Failed,
         CheckOutcome::Undecided => json::CheckOutcome::Undecided,
-    }
-}
-
-/// The number, and the unit it is in.
-pub(crate) fn quantity(quantity: Quantity) -> (json::Number, json::Unit) {
-    match quantity {
-        Quantity::TimeNs(ns) => (json::Number::Measured(us(ns).0), json::Unit::Us),
-        Quantity::Share(share) => (json::Number::Measured(share), json::Unit::Share),
-        Quantity::Count(count) => (json::Number::Count(count), json::Unit::Count),
-        Quantity::PerSecond(rate) => (json::Number::Measured(rate), json::Unit::PerSecond),
-        Quantity::Number(number) => (json::Number::Measured(number), json::Unit::Number),
     }
 }
 

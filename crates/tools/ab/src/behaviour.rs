@@ -104,7 +104,7 @@ impl<H: Host> Behaviour<H> for Repeater {
                     &mut Watch::<true, true>::new(&self.ledger, verbosity),
                 )
                 .await;
-        } else if !self.ledger.has_server.get() {
+        } else if !self.ledger.has_server.get() || self.ledger.has_cut.get() {
             iteration
                 .requester()
                 .send(
@@ -190,6 +190,9 @@ impl<'a, const HEAD: bool, const BODY: bool> Watch<'a, HEAD, BODY> {
     fn failed_outcome(&mut self, kind: ErrorKind, bytes_in: u64) -> RequestOutcome {
         let (reason, os_error) = self.failure.take().unwrap_or_default();
         let body_bytes = self.head_bytes.take();
+        if kind == ErrorKind::Read {
+            self.ledger.has_cut.set(true);
+        }
         RequestOutcome::Failed {
             kind,
             os_error,

@@ -92,6 +92,8 @@ pub(super) struct Ledger {
     is_due: Cell<bool>,
     /// True after the first response, whose `Server` is recorded if it has one.
     pub(super) has_server: Cell<bool>,
+    /// True after a response that ended early: from then on each body's length counts.
+    pub(super) has_cut: Cell<bool>,
 }
 
 impl Ledger {

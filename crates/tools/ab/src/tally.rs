@@ -166,6 +166,7 @@ impl Tally {
 
     /// Counts a response whose body ended early; only its length can make it a failure.
     fn ended_early(&mut self, body_bytes: u64) {
+        self.body_bytes += body_bytes;
         let document = *self.document_bytes.get_or_insert(body_bytes);
         self.compare_length(document == body_bytes);
     }
@@ -404,6 +405,7 @@ mod tests {
         assert_eq!((tally.document_bytes, tally.failures.sum()), (Some(3), 0));
         tally.take(&cut(2));
         assert_eq!((tally.failures.length, tally.done()), (1, 4));
+        assert_eq!(tally.body_bytes, 11);
     }
 
     #[test]
