@@ -29,9 +29,8 @@
 //! - a new format: a file here; who prints it is in the crate `loadline`
 //! - what several forms share: of metrics `metrics.rs`, names `names.rs`, `prefixes.rs`, errors
 //!   `error_responses.rs`, exceptions `exceptions.rs`, times split by the kernel `split.rs`,
-//!   quantities `quantity.rs`, as numbers `measured_quantity.rs`, confidence `confidence.rs`, what a
-//!   closed-loop tool would show
-//!   `closed_loop.rs`
+//!   quantities `quantity.rs`, as numbers `measured_quantity.rs`, confidence `confidence.rs`, what
+//!   a closed-loop tool would show `closed_loop.rs`
 //! - several runs: `series.rs`; the history of a test: `history.rs`; a job of continuous
 //!   integration: `job.rs`; a machine: `machine.rs`; the watched usage: `watch.rs`
 //! - the form of text: widths and columns `layout.rs`, colour `style.rs`
