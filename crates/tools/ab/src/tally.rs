@@ -113,7 +113,12 @@ impl Tally {
         }
         self.agreed = self.agreed.take().or_else(|| records.agreed.clone());
         self.remarks.extend(&records.transcript);
-        records.ended.iter().for_each(|ended| self.end(ended));
+        let mut ended: Vec<&Ended> = records.ended.iter().collect();
+        if self.document_bytes.is_none() {
+            // The first response of all workers is the one that others are compared with.
+            ended.sort_by_key(|ended| ended.times.start_us + ended.times.total_us);
+        }
+        ended.into_iter().for_each(|ended| self.end(ended));
     }
 
     fn end(&mut self, ended: &Ended) {
