@@ -50,7 +50,10 @@ def test_the_command_has_the_functions_of_usual_runs_side_by_side():
         pytest.skip("what `make build` makes is in order, and LOADLINE_PROGRAM is no such command")
     listed = set((ROOT / "packaging" / "order.txt").read_text().split())
     symbols, names = functions_of(program), functions_of(program, "--demangle")
-    first = [digest(*both) in listed for both in list(zip(symbols, names))[:4000]]
+    # Of an instance that another crate made in this build, the part for the name is listed alone.
+    similar = {word[:8] for word in listed if re.fullmatch("[0-9a-f]{10}", word)}
+    digests = [digest(*both) for both in list(zip(symbols, names))[:4000]]
+    first = [one in listed or one[:8] in similar for one in digests]
     assert sum(first) > 0.9 * len(first), sum(first)
 
 

@@ -129,14 +129,15 @@ impl End {
 
 /// What keeps a process from answering.
 fn gone(error: &io::Error) -> SteerProblem {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => SteerProblem::Tool(
+    use io::ErrorKind::{TimedOut, WouldBlock};
+    if matches!(error.kind(), WouldBlock | TimedOut) {
+        return SteerProblem::Tool(
             "its process does not answer: it still loads the locustfile, or a task of it computes. \
              Look at the number of users before you change it again."
                 .to_owned(),
-        ),
-        _ => SteerProblem::Run(ChangeProblem::NoRun),
+        );
     }
+    SteerProblem::Run(ChangeProblem::NoRun)
 }
 
 #[cfg(test)]
