@@ -73,7 +73,7 @@ class Request:
         return Form(parse_qsl(text, keep_blank_values=True))
 
     def _parts(self):
-        # Few clients send these, and email's parser is a tenth of a second of the start.
+        # Few clients send these, and the start of each test would wait for the import.
         import email.policy
         from email.parser import BytesParser
 
