@@ -27,6 +27,13 @@ VISITOR = """
         def front(self):
             self.client.get("/")
 """
+PREPARES = """
+    import time
+
+    @events.test_start.add_listener
+    def prepare(environment, **kwargs):
+        time.sleep(0.5)
+"""
 
 
 @pytest.fixture
@@ -76,10 +83,20 @@ def test_a_test_is_started_changed_stopped_and_started_again(tmp_path, server):
     assert "Shutting down (exit code 0)" in page.said()
 
 
+# These tests last longer than the page keeps figures, which is 2 s.
 def test_a_change_of_the_load_leaves_the_run_time_alone(tmp_path, server):
     write(tmp_path, VISITOR)
     with Page(tmp_path, "-H", server.url) as page:
-        page.swarm(1, run_time="2s")
+        page.swarm(1, run_time="5s")
+        page.swarm(2)
+        page.until_figures(lambda one: one["user_count"] == 2)
+        page.until_state("stopped")
+
+
+def test_a_change_of_the_load_before_the_test_runs_leaves_the_run_time_alone(tmp_path, server):
+    write(tmp_path, VISITOR + PREPARES)
+    with Page(tmp_path, "-H", server.url) as page:
+        page.swarm(1, run_time="5s")
         page.swarm(2)
         page.until_figures(lambda one: one["user_count"] == 2)
         page.until_state("stopped")

@@ -85,9 +85,11 @@ class Swarm:
         }
 
     def _start(self, runner, load):
-        is_new = runner.state not in ALL_RUNNING_STATES
+        is_running = runner.state in ALL_RUNNING_STATES
+        # A test whose listeners still prepare it is not in these states yet.
+        is_new = not is_running and not self._starting
         self._stop_starting()
-        if not is_new:
+        if is_running:
             users = f"{load.user_count} user{'' if load.user_count == 1 else 's'}"
             self._page.notes.mark(f"Load changed to {users}")
         if is_new or load.run_time:
