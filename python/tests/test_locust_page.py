@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from command_support import Server, begin, native_command, write
+from command_support import Server, begin, changes_of, native_command, write
 
 VISITORS = """
     import logging
@@ -232,14 +232,6 @@ def test_options_that_a_locustfile_adds_are_given_on_the_page(tmp_path):
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".py", ".run"]
 
 
-def saved_changes(path):
-    """The changes of the load in a saved run, without their instants."""
-    told = subprocess.run(
-        [native_command(), "report", path, "--allow-invalid", "-o", "json"],
-        capture_output=True, text=True, check=True)
-    return [change["to"] for change in json.loads(told.stdout)["summary"]["changes"]]
-
-
 COUNTING = """
     from locust import FastHttpUser, constant, task
 
@@ -294,7 +286,7 @@ def test_the_number_of_users_is_changed_from_the_page(tmp_path, processes):
         assert page.ask("api/v1/stop", {})[0] == 200
         process.stdout.read()
         process.wait(SECONDS)
-    assert saved_changes(tmp_path / "a.run") == [{"users": 8}, {"users": 2}]
+    assert changes_of(tmp_path / "a.run") == [8, 2]
 
 
 @pytest.mark.parametrize("change, rate, seconds", [

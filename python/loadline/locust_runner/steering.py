@@ -77,6 +77,6 @@ class Steering:
         users = asked["users"]
         rate = self._spawn_rate = float(asked["spawn_rate"] or self._spawn_rate)
         taking = seconds_to_reach(abs(users - runner.user_count), rate)
-        at = self._outputs.note_users(users)
         runner.start(users, rate)
+        at = self._outputs.changed_s()
         return {"at_s": at, "reached_s": at + taking, "spawn_rate": rate}
