@@ -3,8 +3,10 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from command_support import Server, begin, changes_of, native_command, write
@@ -295,6 +297,51 @@ def test_why_a_locustfile_does_not_start_is_on_the_page(tmp_path, locustfile, fo
         state = page.await_that(lambda state: state["can_start"])
         assert says.lower() in (state["problem"] or "").lower(), state["problem"]
         assert state["phase"] == "idle"
+
+
+BUSY = """
+    import os
+
+    from locust import FastHttpUser, task
+
+    class Visitor(FastHttpUser):
+        @task
+        def front(self):
+            self.client.get("/")
+            os.symlink(str(os.getpid()), "process")
+            while True:
+                pass
+"""
+
+
+def is_running(pid):
+    """Whether a process is there, and has not ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_test_that_lets_nothing_else_run_ends_with_the_program_of_its_page(tmp_path, number):
+    write(tmp_path, BUSY)
+    with Server() as server, running(["web", "--listen", "127.0.0.1:0"], tmp_path) as process:
+        page = open_page(process, "Start runs at")
+        new = {"target": next(tmp_path.glob("*.py")).name, "host": server.url}
+        assert page.ask("api/v1/start", new)[0] == 200
+        until = time.monotonic() + SECONDS
+        while not os.path.lexists(tmp_path / "process"):
+            assert time.monotonic() < until, "no user runs"
+            time.sleep(0.05)
+        pid = os.readlink(tmp_path / "process")
+        assert is_running(pid)
+        process.send_signal(number)
+        assert process.wait(SECONDS) == (0 if number == signal.SIGINT else -number)
+        until = time.monotonic() + SECONDS
+        while is_running(pid):
+            assert time.monotonic() < until, "it goes on"
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
