@@ -284,7 +284,7 @@ function Now({ figures }: { figures: Figures }) {
   );
 }
 
-/** The failures so far and their share: requests without a response, and those that are rejected. */
+/** The failures so far and their share: requests without a response, and rejected ones. */
 export function failures({ answered, failed, rejected }: Figures): string {
   const count = failed + rejected;
   const share = count && ` (${figure("percent", (100 * count) / (answered + failed))})`;

@@ -163,7 +163,7 @@ class Runner:
                 kind.host = self.environment.host
 
     def note_change(self, user_count):
-        """Say that the test, which runs, goes to so many users; the steps of a shape are its own."""
+        """Say that the test, which runs, goes to so many users; a shape's steps are its own."""
         if self.shape_greenlet is not gevent.getcurrent():
             self.environment.events.load_changed.fire(user_count=user_count)
 
