@@ -397,6 +397,23 @@ def test_changes_by_keys_are_in_the_saved_run(tmp_path, processes):
     assert changes_of(tmp_path / "a.run") == [12, 11]
 
 
+def test_steps_of_a_shape_are_no_changes_of_its_load(tmp_path):
+    native_command()
+    write(tmp_path, VISITORS + """
+    from locust import LoadTestShape
+
+    class Steps(LoadTestShape):
+        def tick(self):
+            second = int(self.get_run_time())
+            return (2 + second, 100) if second < 3 else None
+""")
+    with Server() as server:
+        ended = run(tmp_path, "--headless", "-H", server.url, "--only-summary", "--out",
+                    "loadline=a.run")
+    assert "Shape test updating to 4 users" in ended.err, ended.err
+    assert (ended.code, changes_of(tmp_path / "a.run")) == (0, [])
+
+
 @pytest.mark.parametrize("number, text", [
     (signal.SIGKILL, "was lost (killed by signal 9)"),
     (signal.SIGSTOP, "was stopped, said nothing for 3 s and was ended"),
