@@ -239,8 +239,8 @@ function Status({ state, connection }: { state: State | null; connection: Connec
 }
 
 const LOST =
-  "What is shown is of before. The page asks again by itself; if the program that serves it has " +
-  "ended, start that again.";
+  "These figures are the last that came. The page asks again by itself; if the program that " +
+  "serves it has ended, start it again.";
 
 const TONES: Record<string, string> = { valid: "good", suspect: "doubtful", invalid: "bad" };
 
