@@ -83,6 +83,25 @@ fn the_first_interrupt_ends_the_run_gently_and_reports_it() {
 }
 
 #[test]
+fn the_report_of_an_interrupted_run_ends_as_its_checks_do() {
+    let (server, folder) = (serve(), tempfile::tempdir().unwrap());
+    for (check, code) in [("errors<1%", 0), ("p50<1us", 1)] {
+        let saved = folder.path().join(format!("{code}.run"));
+        let flags = ["--check", check, "--save", text(&saved)];
+        let before = server.counts().requests;
+        let running = start(&server, &flags, "delay=1ms");
+        while server.counts().requests < before + 50 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        signal(&running, "INT");
+        let said = running.end();
+        assert_eq!(said.code, Some(130), "{}", said.stderr);
+        let again = loadline(&["report", "--allow-invalid", text(&saved)]);
+        assert_eq!(again.code, Some(code), "{check}: {}", again.stderr);
+    }
+}
+
+#[test]
 fn the_first_interrupt_ends_a_run_whose_target_never_answers() {
     let server = serve();
     let running = start(&server, &["-n", "100"], "delay=50s");

@@ -5,6 +5,7 @@ mod evidence;
 #[cfg(feature = "k6")]
 mod k6_events;
 mod lasting;
+mod mistakes;
 
 use crate::agreement::few;
 use crate::browser::Tab;

@@ -44,13 +44,19 @@ def report_of(path):
     return json.loads(told.stdout)
 
 
+def changes_of(path):
+    """The numbers of users that the load of a saved run was changed to."""
+    changes = report_of(path)["summary"].get("changes", [])
+    return [change["to"]["users"] for change in changes]
+
+
 def environment():
     """Variables of a process that runs our command."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LOCUST")}
     return {**kept, "PYTHONPATH": PACKAGES}
 
 
-def begin(arguments, folder, env=None, command=None):
+def begin(arguments, folder, env=None, command=None, stdin=subprocess.DEVNULL):
     """Start our command, or another, in a folder."""
     return subprocess.Popen(
         [*(command or [sys.executable, "-m", "loadline"]), *arguments],
@@ -58,7 +64,7 @@ def begin(arguments, folder, env=None, command=None):
         env={**environment(), **(env or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         text=True,
     )
 

@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 from command_support import begin, native_command
-from test_locust_page import open_page
+from page_support import open_page
 
 # No server error, and the status, the type, the fields and the JSON are those that are described;
 # what the description forbids is refused. What it allows may be refused as well: a check that is

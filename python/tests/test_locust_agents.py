@@ -11,7 +11,8 @@ import time
 
 import pytest
 from agents_support import Bus, folders_of_parts, until
-from command_support import Ended, Server, report_of, write
+from command_support import Ended, Server, changes_of, report_of, write
+from page_support import open_page
 
 from loadline import native
 
@@ -309,6 +310,31 @@ def test_agents_do_not_join_a_test_that_is_recorded(bus, server, tmp_path):
     assert ended.code == 2
     assert "leave out --elastic, or --out, --check and --html." in ended.lines()[-1], ended.err
     assert server.count() == 0
+
+
+def test_users_on_agents_are_changed_from_the_page(bus, server, tmp_path):
+    for name in ("web-1", "web-2"):
+        bus.agent(name)
+    write(tmp_path, STEADY)
+    process = bus.begin(2, headless(server, 2, 600, "--out", "loadline=one.run"), tmp_path,
+                        ["--web=0"])
+    try:
+        page = open_page(process, "The live page is at")
+        page.await_that(lambda state: state["figures"]["answered"] > 10)
+        for users, rate in ((8, 3), (3, None)):
+            change = {"users": users} if rate is None else {"users": users, "spawn_rate": rate}
+            status, told = page.ask("api/v1/level", change)
+            assert (status, told["message"]) == (
+                200, f"The load goes to {users} users, 3 each second.")
+            spawned = f"({users} total users)"
+            page.await_that(lambda state: any(spawned in line for line in state["log"]))
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.stdout.read()
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+    assert changes_of(tmp_path / "one.run") == [8, 3]
 
 
 def test_an_interrupt_ends_the_test_on_all_agents(bus, server, tmp_path):

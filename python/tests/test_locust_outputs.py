@@ -8,7 +8,16 @@ import subprocess
 import time
 
 import pytest
-from command_support import Ended, Server, begin, native_command, report_of, run, write
+from command_support import (
+    Ended,
+    Server,
+    begin,
+    changes_of,
+    native_command,
+    report_of,
+    run,
+    write,
+)
 
 # Two seconds are no multiple of the waits: requests that are in flight at the end of a run leave
 # its checks undecided.
@@ -236,6 +245,24 @@ def test_the_report_of_a_saved_run_ends_as_its_checks_did(tmp_path, check, code)
     assert told.returncode == code, told.stderr
 
 
+@pytest.mark.parametrize("check, code", [("errors<1%", 0), ("p50<1us", 1)])
+def test_a_test_that_is_interrupted_ends_as_its_checks_do_and_so_does_its_report(
+        tmp_path, check, code):
+    native_command()
+    write(tmp_path, VISITORS)
+    with Server() as server:
+        process = begin(["--headless", "-u", "4", "-r", "4", "-H", server.url, "--only-summary",
+                         "--allow-invalid", "--out", "loadline=a.run", "--check", check], tmp_path)
+        while server.count() < 40:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        ended = Ended(process)
+    assert ended.code == code, ended.err
+    told = subprocess.run([native_command(), "report", "--allow-invalid", tmp_path / "a.run"],
+                          capture_output=True, text=True)
+    assert told.returncode == code, told.stderr
+
+
 def test_failures_of_the_test_come_before_checks(tmp_path):
     native_command()
     write(tmp_path, VISITORS.replace('"/back"', '"/missing"'))
@@ -342,6 +369,49 @@ def test_several_processes_save_one_run_without_loss(tmp_path):
     assert result["plan"]["threads"] == 2 and len(result["summary"]["generator"]["workers"]) == 2
     assert result["summary"]["parts"] == 1
     assert len(result["summary"]["names"]) == 2
+
+
+@pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
+def test_changes_by_keys_are_in_the_saved_run(tmp_path, processes):
+    native_command()
+    write(tmp_path, VISITORS)
+    terminal, stdin = os.openpty()
+    keys = ["W", "s"]
+    with Server() as server:
+        process = begin(["--headless", "-u", "2", "-r", "2", "-H", server.url, "--only-summary",
+                         "--out", "loadline=a.run", *processes], tmp_path, stdin=stdin)
+        for line in process.stderr:
+            if "All users spawned" in line and not keys:
+                process.send_signal(signal.SIGINT)
+                break
+            if "All users spawned" in line:
+                key = keys.pop(0)
+                os.write(terminal, key.encode())
+            elif "can't spawn more right now" in line or "can't stop right now" in line:
+                # The last change has just been made, and was not known yet.
+                os.write(terminal, key.encode())
+        ended = Ended(process)
+    for descriptor in (terminal, stdin):
+        os.close(descriptor)
+    assert ended.code == 0, ended.err
+    assert changes_of(tmp_path / "a.run") == [12, 11]
+
+
+def test_steps_of_a_shape_are_no_changes_of_its_load(tmp_path):
+    native_command()
+    write(tmp_path, VISITORS + """
+    from locust import LoadTestShape
+
+    class Steps(LoadTestShape):
+        def tick(self):
+            second = int(self.get_run_time())
+            return (2 + second, 100) if second < 3 else None
+""")
+    with Server() as server:
+        ended = run(tmp_path, "--headless", "-H", server.url, "--only-summary", "--out",
+                    "loadline=a.run")
+    assert "Shape test updating to 4 users" in ended.err, ended.err
+    assert (ended.code, changes_of(tmp_path / "a.run")) == (0, [])
 
 
 @pytest.mark.parametrize("number, text", [

@@ -3,16 +3,14 @@
 import contextlib
 import json
 import os
-import re
+import signal
 import subprocess
 import sys
-import threading
 import time
-import urllib.error
-import urllib.request
 
 import pytest
-from command_support import Server, begin, native_command, write
+from command_support import Server, begin, changes_of, native_command, write
+from page_support import SECONDS, open_page
 
 VISITORS = """
     import logging
@@ -28,48 +26,7 @@ VISITORS = """
             logging.info("front was visited")
             print("front is printed", 7)
 """
-SECONDS = 60
 NOTES = [{"at_s": 0.5, "text": "deployed"}, {"at_s": 1.5, "text": "looked at"}]
-
-
-class Page:
-    """The API of a page."""
-
-    def __init__(self, address):
-        self.address = address
-
-    def ask(self, path, body=None):
-        """The status and the JSON of an answer; with a body it is sent by POST."""
-        data = None if body is None else json.dumps(body).encode()
-        try:
-            with urllib.request.urlopen(self.address + path, data) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as refused:
-            return refused.code, json.load(refused)
-
-    def report(self):
-        """The JSON report."""
-        return self.ask("report.json")[1]
-
-    def await_that(self, holds):
-        """Wait until this holds of the state."""
-        until = time.monotonic() + SECONDS
-        while time.monotonic() < until:
-            _, state = self.ask("api/v1/state")
-            if holds(state):
-                return state
-            time.sleep(0.05)
-        raise AssertionError(f"not in {SECONDS} s: {state['phase']}, {state['figures']}")
-
-
-def open_page(process, says):
-    """The page whose address a process prints; the rest of what it prints is read elsewhere."""
-    for line in process.stderr:
-        found = re.search(says + r" (http://\S+)", line)
-        if found:
-            threading.Thread(target=process.stderr.read, daemon=True).start()
-            return Page(found[1])
-    raise AssertionError("no address was printed")
 
 
 def saved_notes(path):
@@ -232,14 +189,6 @@ def test_options_that_a_locustfile_adds_are_given_on_the_page(tmp_path):
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".py", ".run"]
 
 
-def saved_changes(path):
-    """The changes of the load in a saved run, without their instants."""
-    told = subprocess.run(
-        [native_command(), "report", path, "--allow-invalid", "-o", "json"],
-        capture_output=True, text=True, check=True)
-    return [change["to"] for change in json.loads(told.stdout)["summary"]["changes"]]
-
-
 COUNTING = """
     from locust import FastHttpUser, constant, task
 
@@ -294,7 +243,7 @@ def test_the_number_of_users_is_changed_from_the_page(tmp_path, processes):
         assert page.ask("api/v1/stop", {})[0] == 200
         process.stdout.read()
         process.wait(SECONDS)
-    assert saved_changes(tmp_path / "a.run") == [{"users": 8}, {"users": 2}]
+    assert changes_of(tmp_path / "a.run") == [8, 2]
 
 
 @pytest.mark.parametrize("change, rate, seconds", [
@@ -348,6 +297,51 @@ def test_why_a_locustfile_does_not_start_is_on_the_page(tmp_path, locustfile, fo
         state = page.await_that(lambda state: state["can_start"])
         assert says.lower() in (state["problem"] or "").lower(), state["problem"]
         assert state["phase"] == "idle"
+
+
+BUSY = """
+    import os
+
+    from locust import FastHttpUser, task
+
+    class Visitor(FastHttpUser):
+        @task
+        def front(self):
+            self.client.get("/")
+            os.symlink(str(os.getpid()), "process")
+            while True:
+                pass
+"""
+
+
+def is_running(pid):
+    """Whether a process is there, and has not ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_test_that_lets_nothing_else_run_ends_with_the_program_of_its_page(tmp_path, number):
+    write(tmp_path, BUSY)
+    with Server() as server, running(["web", "--listen", "127.0.0.1:0"], tmp_path) as process:
+        page = open_page(process, "Start runs at")
+        new = {"target": next(tmp_path.glob("*.py")).name, "host": server.url}
+        assert page.ask("api/v1/start", new)[0] == 200
+        until = time.monotonic() + SECONDS
+        while not os.path.lexists(tmp_path / "process"):
+            assert time.monotonic() < until, "no user runs"
+            time.sleep(0.05)
+        pid = os.readlink(tmp_path / "process")
+        assert is_running(pid)
+        process.send_signal(number)
+        assert process.wait(SECONDS) == (0 if number == signal.SIGINT else -number)
+        until = time.monotonic() + SECONDS
+        while is_running(pid):
+            assert time.monotonic() < until, "it goes on"
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("processes", [[], ["--processes", "2"]])

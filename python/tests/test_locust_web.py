@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from command_support import Server, native_command, report_of, write
+from command_support import Server, changes_of, native_command, report_of, write
 from web_exchanges import LOCUSTFILE, exchanges
 from web_support import Page, open_locust, real_locust
 
@@ -340,8 +340,10 @@ def test_each_test_of_several_processes_is_saved(tmp_path, server):
         for users in (2, 4):
             page.swarm(users, run_time="2s")
             page.until_state("running")
+            page.swarm(users + 1)
             page.until_state("stopped")
         assert page.end()[0] == 0
+    assert [changes_of(tmp_path / name) for name in ("a.run", "a-2.run")] == [[3], [5]]
     first, second = (report_of(tmp_path / name) for name in ("a.run", "a-2.run"))
     assert second["summary"]["answered"] > first["summary"]["answered"] > 10
     for run in (first, second):
@@ -652,6 +654,8 @@ def test_notes_are_in_the_charts_and_in_the_file_of_their_test(tmp_path, server)
     texts = {name: [one["text"] for one in report_of(tmp_path / name)["summary"]["notes"]]
              for name in ("a.run", "a-2.run")}
     assert texts == {"a.run": ["deployed", "late"], "a-2.run": ["again"]}
+    assert changes_of(tmp_path / "a.run") == [3]
+    assert changes_of(tmp_path / "a-2.run") == []
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser is installed")

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { Event as Change, State } from "../src/generated/live";
+import type { Event as Change, Figures, State } from "../src/generated/live";
 import { applied } from "../src/live/patch";
+import { failures } from "../src/live/live";
 import { changed } from "../src/live/run";
 
 test("a second more is a number more, and all else stays the same object", () => {
@@ -51,4 +52,12 @@ test("a search changes as the page does", () => {
   expect(changed(state, { ...event, search: undefined } as unknown as Change).search).toBe(
     state.search,
   );
+});
+
+test("failures are requests without a response and rejected ones, of all that have ended", () => {
+  const told = (answered: number, failed: number, rejected: number) =>
+    failures({ answered, failed, rejected } as unknown as Figures);
+  expect(told(90, 10, 15)).toBe("25 (25\u202f%)");
+  expect(told(90, 0, 0)).toBe("0");
+  expect(told(0, 0, 0)).toBe("0");
 });

@@ -147,6 +147,8 @@ pub struct Figures {
     pub answered: u64,
     /// Requests without one.
     pub failed: u64,
+    /// Requests with a whole response that a script rejected.
+    pub rejected: u64,
     /// Requests in flight at the end of the interval.
     pub in_flight: u64,
     /// Responses per second.

@@ -780,6 +780,7 @@ fn counted(run: &RunResult, proven: &[Proven]) -> Figures {
         sent: counts.sent,
         answered: counts.answered,
         failed: counts.failed,
+        rejected: counts.rejected,
         in_flight: counts.in_flight,
         validity: run.grade().name().to_owned(),
         checks: (run.checks.iter().enumerate())

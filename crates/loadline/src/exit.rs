@@ -100,12 +100,12 @@ pub(crate) fn exit_of_run(run: &RunResult, checks: &[CheckResult], trust: Trust)
         | Ended::Stages
         | Ended::Precise
         | Ended::Decided
-        | Ended::Unknown => exit_of_whole_run(run, checks, trust),
+        | Ended::Unknown => exit_of_measured(run, checks, trust),
     }
 }
 
-/// Returns the exit code of a run that came to its own end.
-fn exit_of_whole_run(run: &RunResult, checks: &[CheckResult], trust: Trust) -> Exit {
+/// Returns the exit of the command for what was measured, whatever ended the run.
+pub(crate) fn exit_of_measured(run: &RunResult, checks: &[CheckResult], trust: Trust) -> Exit {
     // No response: nothing was measured.
     if run.summary.total.counts.answered == 0 {
         return Exit::Failed;

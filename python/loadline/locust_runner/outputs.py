@@ -124,10 +124,10 @@ class Outputs:
         if self._run is not None:
             self._run.finish()
 
-    def note_users(self, users):
-        """Record that there are to be so many users from now on; returns the instant, in seconds
-        from the begin of the load."""
-        return self._run.note_users(users) if self._run is not None else 0.0
+    def changed_s(self):
+        """The instant of the latest change of the number of users, in seconds from the begin of the
+        load; 0 if none is recorded."""
+        return self._run.changed_s() if self._run is not None else 0.0
 
     def interrupt(self):
         """A signal ends the test."""

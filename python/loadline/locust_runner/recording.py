@@ -54,6 +54,7 @@ class SavedRun:
         environment.events.test_start.add_listener(self._begin)
         environment.events.test_stopping.add_listener(self._close)
         environment.events.test_stop.add_listener(self._end)
+        environment.events.load_changed.add_listener(self._change)
 
     def _begin(self, **_kwargs):
         options = self._options
@@ -64,8 +65,8 @@ class SavedRun:
             self.write_changes()
             self.write_notes()
             self._recording = self._writing = None
-            self._changes = []
             self.is_whole = False
+        self._changes = []
         self._number += 1
         self.path = self._path_of_test()
         try:
@@ -164,11 +165,14 @@ class SavedRun:
     def _end_recording(self):
         self._recording.end()
 
-    def note_users(self, users):
-        """Keep that there are to be so many users from now on; returns the instant, in seconds."""
-        at = time.time() - self._began
-        self._changes.append((at, users))
-        return at
+    def _change(self, user_count, **_kwargs):
+        if self._writing is None:
+            self._changes.append((time.time() - self._began, user_count))
+
+    def changed_s(self):
+        """The instant of the latest change of the number of users, in seconds from the begin of the
+        load; 0 without one."""
+        return self._changes[-1][0] if self._changes else 0.0
 
     def write_changes(self):
         """Add the changes of the number of users to the file, once that is whole."""

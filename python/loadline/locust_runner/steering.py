@@ -16,8 +16,11 @@ import logging
 import math
 import os
 import socket
+import sys
 
 import gevent
+
+from loadline import native
 
 from locust.log import greenlet_exception_logger
 from locust.runners import STATE_RUNNING, STATE_SPAWNING
@@ -30,9 +33,14 @@ STEERED = "LOADLINE_STEERED"
 
 
 def take_control():
-    """The socket that stdin is, if the test is steered; stdin is empty from then on."""
+    """The socket that stdin is, if the test is steered; stdin is empty from then on.
+
+    This process ends with the one that steers it: nobody could end the test then.
+    """
     if not os.environ.pop(STEERED, None):
         return None
+    if not native.load().end_with_parent(os.getppid()):
+        sys.exit(1)
     control = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -77,6 +85,6 @@ class Steering:
         users = asked["users"]
         rate = self._spawn_rate = float(asked["spawn_rate"] or self._spawn_rate)
         taking = seconds_to_reach(abs(users - runner.user_count), rate)
-        at = self._outputs.note_users(users)
         runner.start(users, rate)
+        at = self._outputs.changed_s()
         return {"at_s": at, "reached_s": at + taking, "spawn_rate": rate}

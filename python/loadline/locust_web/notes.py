@@ -40,6 +40,7 @@ class Notes:
         self._begun = []
         events.test_start.add_listener(self._begin)
         events.reset_stats.add_listener(self._reset)
+        events.load_changed.add_listener(self._change)
 
     def _begin(self, **_kwargs):
         self._begun.append(self._clock())
@@ -49,8 +50,11 @@ class Notes:
     def _reset(self, **_kwargs):
         self.mark("Counted anew")
 
+    def _change(self, user_count, **_kwargs):
+        self.mark(f"Load changed to {user_count} user{'' if user_count == 1 else 's'}")
+
     def mark(self, text):
-        """Note what the page did to a test."""
+        """Note what was done to a test."""
         if self._begun:
             self._notes.append(Note(self._clock(), text, False))
 

@@ -89,9 +89,6 @@ class Swarm:
         # A test whose listeners still prepare it is not in these states yet.
         is_new = not is_running and not self._starting
         self._stop_starting()
-        if is_running:
-            users = f"{load.user_count} user{'' if load.user_count == 1 else 's'}"
-            self._page.notes.mark(f"Load changed to {users}")
         if is_new or load.run_time:
             # A test whose load is changed ends when it was to end.
             self._cancel_timer()

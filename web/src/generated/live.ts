@@ -277,6 +277,10 @@ answered: number,
  */
 failed: number, 
 /**
+ * Requests with a whole response that a script rejected.
+ */
+rejected: number, 
+/**
  * Requests in flight at the end of the interval.
  */
 in_flight: number, 

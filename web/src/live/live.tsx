@@ -232,10 +232,15 @@ function Status({ state, connection }: { state: State | null; connection: Connec
       {phase !== "preparing" && <ChecksSoFar figures={figures} />}
       <Bands figures={figures} isOver={phase === "ended"} />
       <Agents figures={figures} />
+      {connection === "lost" && <p class="bad">{LOST}</p>}
       {state.problem && <p class="bad">{state.problem}</p>}
     </section>
   );
 }
+
+const LOST =
+  "These figures are the last that came. The page asks again by itself; if the program that " +
+  "serves it has ended, start it again.";
 
 const TONES: Record<string, string> = { valid: "good", suspect: "doubtful", invalid: "bad" };
 
@@ -257,7 +262,7 @@ function progress({ elapsed_s, planned_s }: Figures): string {
 }
 
 function Now({ figures }: { figures: Figures }) {
-  const { rate_per_s, asked_per_s, p50_us, p99_us, in_flight, answered, failed } = figures;
+  const { rate_per_s, asked_per_s, p50_us, p99_us, in_flight, answered } = figures;
   const asked = asked_per_s === null ? "" : ` of ${figure("per_second", asked_per_s)}`;
   const shown: [string, string, string][] = [
     ["rate", "Rate now", figure("per_second", rate_per_s) + asked],
@@ -265,7 +270,7 @@ function Now({ figures }: { figures: Figures }) {
     ["p99", "p99 now", figure("us", p99_us)],
     ["in-flight", "In flight", figure("count", in_flight)],
     ["answered", "Answered", figure("count", answered)],
-    ["failed", "Without response", figure("count", failed)],
+    ["failed", "Failed", failures(figures)],
   ];
   return (
     <dl>
@@ -277,6 +282,13 @@ function Now({ figures }: { figures: Figures }) {
       ))}
     </dl>
   );
+}
+
+/** The failures so far and their share: requests without a response, and rejected ones. */
+export function failures({ answered, failed, rejected }: Figures): string {
+  const count = failed + rejected;
+  const share = count && ` (${figure("percent", (100 * count) / (answered + failed))})`;
+  return figure("count", count) + (share || "");
 }
 
 const FILES: Record<string, string> = {

@@ -2,7 +2,7 @@
 
 use crate::closing::Grounds;
 use crate::commands::capacity;
-use crate::exit::{Exit, exit_of_run, exit_of_series};
+use crate::exit::{Exit, exit_of_measured, exit_of_run, exit_of_series};
 use crate::flags::report::ReportFlags;
 use crate::flags::run::judgement::Trust;
 use crate::output::{Format, Output, Sink};
@@ -245,8 +245,8 @@ fn exit_of_saved(run: &RunResult, trust: Trust) -> Exit {
         return Exit::Good;
     }
     match run.summary.ended {
-        // It was the run that somebody ended, not this report of it.
-        Ended::Interrupted => Exit::Good,
+        // It was the run that somebody ended, not this report of it: its checks are judged.
+        Ended::Interrupted => exit_of_measured(run, &run.checks, trust),
         Ended::Threw(_)
         | Ended::Failed(_)
         | Ended::Duration

@@ -8,6 +8,7 @@ use loadline_record::LoadChange;
 use loadline_runner::{ChangeProblem, Spawning, SteerProblem};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};
+use std::mem;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +26,8 @@ struct End {
     stream: BufReader<UnixStream>,
     /// The number of the last question: what answers an earlier one came too late.
     number: u64,
+    /// The beginning of a line whose rest did not come in time.
+    begun: Vec<u8>,
 }
 
 /// What a process answers.
@@ -57,12 +60,17 @@ impl Lever {
     /// # Errors
     /// If the system gives no socket.
     pub(crate) fn new() -> io::Result<(Lever, OwnedFd)> {
+        Lever::with_timeout(ANSWER_TIMEOUT)
+    }
+
+    fn with_timeout(timeout: Duration) -> io::Result<(Lever, OwnedFd)> {
         let (ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(ANSWER_TIMEOUT))?;
-        ours.set_write_timeout(Some(ANSWER_TIMEOUT))?;
+        ours.set_read_timeout(Some(timeout))?;
+        ours.set_write_timeout(Some(timeout))?;
         let end = End {
             stream: BufReader::new(ours),
             number: 0,
+            begun: Vec::new(),
         };
         Ok((Lever(Mutex::new(end)), OwnedFd::from(theirs)))
     }
@@ -115,15 +123,21 @@ impl End {
         let question = json!({ "number": self.number, "users": users, "spawn_rate": spawn_rate });
         (self.stream.get_ref()).write_all(format!("{question}\n").as_bytes())?;
         loop {
-            let mut line = String::new();
-            if self.stream.read_line(&mut line)? == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            let line: Value = serde_json::from_str(&line)?;
+            let line = self.line()?;
             if line["number"] == self.number {
                 return Reply::of(&line).ok_or_else(|| io::ErrorKind::InvalidData.into());
             }
         }
+    }
+
+    /// The next line. One that does not come in time as a whole is read further the next time.
+    fn line(&mut self) -> io::Result<Value> {
+        self.stream.read_until(b'\n', &mut self.begun)?;
+        let line = mem::take(&mut self.begun);
+        if !line.ends_with(b"\n") {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(serde_json::from_slice(&line)?)
     }
 }
 
@@ -181,6 +195,22 @@ mod tests {
         ] {
             assert!(lever.spawn(users, rate).is_err(), "{users} {rate:?}");
         }
+    }
+
+    #[test]
+    fn an_answer_whose_rest_comes_too_late_is_no_end_of_the_run() {
+        let timeout = Duration::from_millis(10);
+        let (lever, end) = Lever::with_timeout(timeout).expect("a socket");
+        let mut process = UnixStream::from(end);
+        let mut say = |text: &str| process.write_all(text.as_bytes()).expect("it is taken");
+        say("{\"number\": 1, \"at_s\": 1.5, \"rea");
+        let late = lever.spawn(7, None);
+        assert!(matches!(late, Err(SteerProblem::Tool(_))), "{late:?}");
+        say("ched_s\": 2.5, \"spawn_rate\": 1.0}\n");
+        say("{\"number\": 2, \"at_s\": 8.0, \"reached_s\": 9.0, \"spawn_rate\": 1.0}\n");
+        let spawning = lever.spawn(8, None).expect("it is changed");
+        assert_eq!(spawning.change.level, Level::Users(8));
+        assert_eq!(spawning.reached_s, 9.0);
     }
 
     #[test]

@@ -246,8 +246,19 @@ impl KeptStderr {
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         let text = String::from_utf8_lossy(&kept.0);
         let line = text.lines().rfind(|line| !line.trim().is_empty());
-        line.unwrap_or("The script could not be run.").to_owned()
+        line.map_or_else(|| "The script could not be run.".to_owned(), message_of)
     }
+}
+
+/// The message of a line of k6's log; another line as it is.
+#[cfg(feature = "k6")]
+fn message_of(line: &str) -> String {
+    let message = line.split_once(" msg=").and_then(|(_, rest)| {
+        // What k6 quotes is quoted as in JSON, but for control characters.
+        let mut texts = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+        texts.next()?.ok()
+    });
+    message.unwrap_or_else(|| line.to_owned())
 }
 
 #[cfg(feature = "k6")]
@@ -268,5 +279,27 @@ impl io::Write for KeptStderr {
 
     fn flush(&mut self) -> io::Result<()> {
         io::Write::flush(&mut io::stderr())
+    }
+}
+
+#[cfg(all(test, feature = "k6"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_k6_logs_is_told_without_time_and_level() {
+        for (line, message) in [
+            (
+                r#"time="2026-11-28T01:30:26Z" level=error msg="no \"a.js\"" source=console"#,
+                r#"no "a.js""#,
+            ),
+            (
+                "time=a level=error msg=short",
+                "time=a level=error msg=short",
+            ),
+            ("Usage: k6 run", "Usage: k6 run"),
+        ] {
+            assert_eq!(message_of(line), message);
+        }
     }
 }

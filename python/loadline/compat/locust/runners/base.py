@@ -162,6 +162,11 @@ class Runner:
             for kind in self.user_classes:
                 kind.host = self.environment.host
 
+    def note_change(self, user_count):
+        """Say that the test, which runs, goes to so many users; a shape's steps are its own."""
+        if self.shape_greenlet is not gevent.getcurrent():
+            self.environment.events.load_changed.fire(user_count=user_count)
+
     def spawn_users(self, user_classes_spawn_count, wait=False):
         """Start that many users of each class; returns them."""
         if self.state in (states.STATE_INIT, states.STATE_STOPPED):

@@ -180,7 +180,9 @@ class MasterRunner(DistributedRunner):
                            "processes has connected")
             return
         self.target_user_count = user_count
-        if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
+        if self.state in (states.STATE_RUNNING, states.STATE_SPAWNING):
+            self.note_change(user_count)
+        else:
             self.prepare_test()
             self._users_dispatcher = None
             self._missing = []

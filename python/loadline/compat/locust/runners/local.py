@@ -28,7 +28,9 @@ class LocalRunner(Runner):
     def start(self, user_count, spawn_rate, wait=False, user_classes=None):
         """Go to `user_count` users; a test that does not run begins. Returns at once."""
         self.target_user_count = user_count
-        if self.state not in (states.STATE_RUNNING, states.STATE_SPAWNING):
+        if self.state in (states.STATE_RUNNING, states.STATE_SPAWNING):
+            self.note_change(user_count)
+        else:
             self.prepare_test()
             self._handed_out = {}
             self._users_dispatcher = None
