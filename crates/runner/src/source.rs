@@ -5,7 +5,7 @@ use loadline_cluster::{Loss, Newcomer, Outsider, Processes, Return};
 use loadline_engine::{Event, Run, WorkerFailure};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
-use loadline_record::{AgentBegin, Distribution};
+use loadline_record::{AgentBegin, PartTimes};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ pub trait Source {
     }
 
     /// Returns the response times that each of these agents has measured so far.
-    fn response_times_of_agents(&self) -> Vec<Distribution> {
+    fn response_times_of_agents(&self) -> Vec<PartTimes> {
         Vec::new()
     }
 
@@ -191,7 +191,7 @@ impl Source for Processes {
         Processes::newcomers(self)
     }
 
-    fn response_times_of_agents(&self) -> Vec<Distribution> {
+    fn response_times_of_agents(&self) -> Vec<PartTimes> {
         Processes::response_times_of_agents(self)
     }
 

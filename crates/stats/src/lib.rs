@@ -40,6 +40,7 @@ pub mod clusters;
 pub mod compare;
 pub mod dependence;
 mod interval;
+mod lasting;
 mod normal;
 mod samples_differ;
 pub mod search;
@@ -47,5 +48,6 @@ pub mod slo;
 pub mod steady;
 
 pub use interval::{Ranks, SampleSize, least_samples};
+pub use lasting::lasts;
 pub use normal::normal_quantile;
 pub use samples_differ::{Difference, compare_samples};
