@@ -1,11 +1,15 @@
 //! What happens to the agents of a run while it lasts, until somebody takes notice of it: losses,
 //! returns, and who can't join.
 
+use std::ops::Range;
+
 /// An agent that is lost while its part of a load lasts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// Its name.
     pub agent: String,
+    /// Its workers.
+    pub workers: Range<u32>,
     /// The end of its last interval that counts: nanoseconds from the run's zero.
     pub until_ns: u64,
     /// The instant from which the others send its load, if they do: as above.
@@ -93,6 +97,7 @@ mod tests {
     fn loss(agent: &str) -> Loss {
         Loss {
             agent: agent.to_owned(),
+            workers: 0..1,
             until_ns: 2,
             taken_from_ns: None,
         }

@@ -400,7 +400,8 @@ impl Listener {
         let failure = self.failure(&reason, taken_from_ns);
         if let (Some(agent), Some(_)) = (&self.part.agent, course) {
             let handover = &self.part.handover;
-            handover.note(agent, self.until_ns(), taken_from_ns);
+            let lost = (agent.as_str(), self.part.workers.clone());
+            handover.note(lost, self.until_ns(), taken_from_ns);
         }
         // Set this before the inlet is used: the creator of the inlet reads it after setting the
         // inlet.
@@ -441,7 +442,7 @@ impl Listener {
             reason: reason.to_owned(),
             until_s: format!("{:.1}", reported_ns as f64 / 1e9),
             share: format!("{share_percent:.0}%"),
-            extent: handover.extent(taken_from_ns),
+            taken_from_ns: taken_from_ns.map(|from_ns| handover.from_zero_ns(from_ns)),
         }
     }
 }

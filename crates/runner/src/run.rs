@@ -153,6 +153,8 @@ fn attached(
         watching,
         changes: Vec::new(),
         at_begin: at_begin.collect(),
+        end_ns: 0,
+        announced: Vec::new(),
         lost: 0,
         returned: String::new(),
         slow: Vec::new(),
@@ -255,6 +257,10 @@ struct Conductor<'a> {
     changes: Vec<LoadChange>,
     /// The notes about the begin, until an interval has reported them.
     at_begin: Vec<Note>,
+    /// The end of the last interval: nanoseconds from the run's zero.
+    end_ns: u64,
+    /// The notes of what the others send of a lost agent's load, until an interval has some of it.
+    announced: Vec<Note>,
     /// The number of agents that were lost.
     lost: usize,
     /// The sentences about those that were back, each after a space.
@@ -332,6 +338,7 @@ impl Conductor<'_> {
 
     fn interval(&mut self, mut snapshot: Box<Snapshot>) {
         self.mask(&mut snapshot);
+        self.end_ns = self.end_ns.max(snapshot.end_ns);
         let watching = self.watching.as_mut().filter(|_| !snapshot.drain);
         let watched = watching.map(Watching::look);
         self.summary.observe(&snapshot);
@@ -400,9 +407,14 @@ impl Conductor<'_> {
         let mut notes = Vec::new();
         for loss in self.source.losses() {
             self.lost += 1;
+            self.workload.lose(&loss.workers);
             let present = self.source.agents().len().saturating_sub(self.lost);
             notes.extend(agent_notes::of_loss(&loss, present));
+            self.announced.extend(agent_notes::of_takeover(&loss));
         }
+        // Those who were to send it may be lost before.
+        let due = |note: &mut Note| note.at_ns < self.end_ns;
+        notes.extend(self.announced.extract_if(.., due));
         notes
     }
 
@@ -434,6 +446,8 @@ impl Conductor<'_> {
 
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> MeasuredRun {
         self.summary.host = host_counters().since(&self.host_before);
+        let mut of_agents = self.lost_agents();
+        of_agents.extend(self.returned_agents());
         let ended = self.ended(reason);
         let mut errors = Vec::new();
         if let Ended::Failed(text) = &ended {
@@ -441,8 +455,6 @@ impl Conductor<'_> {
         }
         // No later interval can report these.
         self.summary.changes.append(&mut self.changes);
-        let mut of_agents = self.lost_agents();
-        of_agents.extend(self.returned_agents());
         self.summary.notes.extend(of_agents);
         self.summary.notes.extend(self.commands.end_notes());
         self.summary.finish(ended, unfinished);
@@ -476,9 +488,10 @@ impl Conductor<'_> {
 
     fn ended(&self, reason: EndReason) -> Ended {
         if reason == EndReason::Failed {
-            let failure = self.source.failure();
+            let failure = self.source.failure(self.end_ns);
             let failure = failure.unwrap_or_else(|| "a worker failed.".to_owned());
-            return Ended::Failed(failure + &self.returned + &self.missing());
+            let all_lost = agent_notes::of_all_lost(self.source.agents().len(), self.lost);
+            return Ended::Failed(failure + all_lost + &self.returned + &self.missing());
         }
         let ended = self.commands.ended();
         ended.unwrap_or_else(|| planned_end(reason, &self.summary.plan))

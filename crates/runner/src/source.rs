@@ -18,8 +18,8 @@ pub trait Source {
     fn control(&self) -> Box<dyn Control>;
 
     /// Returns the reasons why workers did not reach the end of the run, if any did not: a sentence
-    /// for each.
-    fn failure(&self) -> Option<String>;
+    /// for each. The last interval of the run ended at `end_ns`, in nanoseconds from its zero.
+    fn failure(&self, end_ns: u64) -> Option<String>;
 
     /// Returns the begin of the load: nanoseconds of `CLOCK_MONOTONIC`.
     fn begin_ns(&self) -> u64;
@@ -95,8 +95,8 @@ impl Source for Run {
         Box::new(self.handle())
     }
 
-    fn failure(&self) -> Option<String> {
-        sentences(Run::failures(self))
+    fn failure(&self, end_ns: u64) -> Option<String> {
+        sentences(Run::failures(self), end_ns)
     }
 
     fn begin_ns(&self) -> u64 {
@@ -116,12 +116,14 @@ impl Source for Run {
     }
 }
 
-/// Returns a sentence for each failure, one after the other; `None` if there is no failure.
-fn sentences(failures: &[WorkerFailure]) -> Option<String> {
+/// Returns a sentence for each failure, one after the other, as of the end of the last interval;
+/// `None` if there is no failure.
+fn sentences(failures: &[WorkerFailure], end_ns: u64) -> Option<String> {
     let (first, others) = failures.split_first()?;
-    let mut text = first.to_string();
+    let sentence = |failure: &WorkerFailure| failure.clone().as_of_end(end_ns).to_string();
+    let mut text = sentence(first);
     for failure in others {
-        let sentence = failure.to_string();
+        let sentence = sentence(failure);
         let mut letters = sentence.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
         text.push(' ');
@@ -139,8 +141,8 @@ impl Source for Processes {
         self.run.control()
     }
 
-    fn failure(&self) -> Option<String> {
-        Source::failure(&self.run)
+    fn failure(&self, end_ns: u64) -> Option<String> {
+        Source::failure(&self.run, end_ns)
     }
 
     fn begin_ns(&self) -> u64 {
@@ -211,14 +213,14 @@ mod tests {
             reason: "was killed by signal 9".to_owned(),
             until_s: "1.0".to_owned(),
             share: "50%".to_owned(),
-            extent: "on".to_owned(),
+            taken_from_ns: None,
         };
-        let said = sentences(&[gone(2), gone(1)]).expect("two sentences");
+        let said = sentences(&[gone(2), gone(1)], 0).expect("two sentences");
         assert!(said.starts_with("process 2 of 2 was killed"), "{said}");
         assert!(
             said.contains("from there on. Process 1 of 2 was killed"),
             "{said}"
         );
-        assert_eq!(sentences(&[]), None);
+        assert_eq!(sentences(&[], 0), None);
     }
 }
