@@ -1,5 +1,5 @@
 //! What happens to the agents of a run while it lasts, until somebody takes notice of it: losses,
-//! returns, and who can't join.
+//! returns, who can't join, and whose kernels timestamp nothing.
 
 use std::ops::Range;
 
@@ -43,6 +43,7 @@ pub(crate) struct Ledger {
     losses: Vec<Loss>,
     returns: Vec<Return>,
     outsiders: Vec<Outsider>,
+    unstamped: Vec<String>,
     /// The losses of agents that are not back.
     absent: Vec<Loss>,
 }
@@ -77,6 +78,16 @@ impl Ledger {
     /// Returns the returns since the last call.
     pub(crate) fn take_returns(&mut self) -> Vec<Return> {
         std::mem::take(&mut self.returns)
+    }
+
+    /// Notes that the kernel of an agent timestamps nothing that arrives.
+    pub(crate) fn miss_stamps(&mut self, agent: &str) {
+        self.unstamped.push(agent.to_owned());
+    }
+
+    /// Returns the agents without timestamps since the last call.
+    pub(crate) fn take_unstamped(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unstamped)
     }
 
     /// Notes that an agent can't join.

@@ -319,6 +319,11 @@ impl Listener {
                 self.end_for(reason);
             }
             FromChild::Hello { .. } | FromChild::Alive => {}
+            FromChild::Unstamped => {
+                if let Some(agent) = &self.part.agent {
+                    self.part.handover.ledger().miss_stamps(agent);
+                }
+            }
             FromChild::Ready(ready) => self.has_started(Ok(ready)),
             FromChild::Begun { late_ns } => lock(&self.state).late_ns = Some(late_ns),
             FromChild::Failed { reason } => {

@@ -1,4 +1,5 @@
-//! The notes of a run about its agents: when they begin, are lost and are back, and who can't join.
+//! The notes of a run about its agents: when they begin, are lost and are back, who can't join, and
+//! by which clock they measure.
 
 use crate::source::Source;
 use loadline_cluster::{Loss, Outsider, Return};
@@ -14,6 +15,24 @@ pub(crate) fn of_begin(source: &dyn Source) -> Option<Note> {
     };
     let text = format!("{begin} at one instant, known to within {error_ms:.3} ms");
     (agents > 0).then(|| Note::new(0, &text)).flatten()
+}
+
+/// Returns the note of agents whose kernels timestamp nothing that arrives, at this instant from
+/// the run's zero; nothing if there are none.
+pub(crate) fn of_unstamped(agents: &[String], at_ns: u64) -> Option<Note> {
+    let (kernels, their) = match agents {
+        [] => return None,
+        [agent] => (format!("The kernel of agent {agent} does"), "its"),
+        agents => {
+            let names = agents.join(", ");
+            (format!("The kernels of agents {names} do"), "their")
+        }
+    };
+    let text = format!(
+        "{kernels} not timestamp what arrives (SO_TIMESTAMPNS): {their} response times end when \
+         they were read, as with --clock user"
+    );
+    Note::new(at_ns, &text)
 }
 
 /// Returns the note of a loss after which so many agents are there.

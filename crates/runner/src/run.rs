@@ -7,6 +7,7 @@ use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
 use crate::feed::{AgentRecord, Happened, Newsroom, RunEnd};
+use crate::fleet::has_fleet;
 use crate::observer::{End, Interval, Observer, ObserverErrors, Observers};
 use crate::source::Source;
 use crate::steering::Steering;
@@ -107,7 +108,8 @@ fn attached(
     commands: &Commands,
     observers: &mut [&mut dyn Observer],
 ) -> Result<MeasuredRun, RunError> {
-    let (plan, by_our_clock) = kept_by_kernel(setup.plan, stamps_received());
+    // Responses arrive at the kernels of agents, which look at theirs.
+    let (plan, by_our_clock) = kept_by_kernel(setup.plan, has_fleet() || stamps_received());
     let plan = &*plan;
     let watching = setup.watch.map(|watch| Watching::prepare(watch, plan));
     let mut watching = watching.transpose()?;
@@ -128,6 +130,10 @@ fn attached(
     }
     let mut used = plan.clone();
     used.connection.http = source.http();
+    let unstamped = source.unstamped();
+    if !unstamped.is_empty() && unstamped.len() == source.agents().len() {
+        used.connection.do_without_stamps();
+    }
     let header = Header {
         role: setup.role.clone(),
         started_monotonic_ns: Some(source.begin_ns()),
@@ -143,7 +149,8 @@ fn attached(
     }
     let at_begin = agent_notes::of_begin(&*source)
         .into_iter()
-        .chain(by_our_clock);
+        .chain(by_our_clock)
+        .chain(agent_notes::of_unstamped(&unstamped, 0));
     let conductor = Conductor {
         source,
         workload,
@@ -438,6 +445,8 @@ impl Conductor<'_> {
         };
         let notes = self.source.newcomers().into_iter().filter_map(note);
         let mut notes: Vec<Note> = notes.collect();
+        let unstamped = self.source.unstamped();
+        notes.extend(agent_notes::of_unstamped(&unstamped, self.end_ns));
         let outsiders = self.source.outsiders();
         notes.extend(outsiders.iter().filter_map(agent_notes::of_outsider));
         self.summary.agents = self.source.agents().to_vec();

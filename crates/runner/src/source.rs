@@ -52,6 +52,12 @@ pub trait Source {
         0
     }
 
+    /// Returns the agents since the last call whose kernels timestamp nothing that arrives, though
+    /// the plan is of the kernel's clock.
+    fn unstamped(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns how far the begin of each agent's load is from the instant that all have in common.
     fn begins(&self) -> Vec<AgentBegin> {
         Vec::new()
@@ -171,6 +177,10 @@ impl Source for Processes {
 
     fn begin_error_ns(&self) -> u64 {
         Processes::begin_error_ns(self)
+    }
+
+    fn unstamped(&self) -> Vec<String> {
+        Processes::unstamped(self)
     }
 
     fn begins(&self) -> Vec<AgentBegin> {

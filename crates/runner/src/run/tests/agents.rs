@@ -1,5 +1,6 @@
 use super::*;
 use loadline_cluster::Loss;
+use loadline_plan::Clock;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -8,6 +9,7 @@ struct Lossy {
     events: RefCell<VecDeque<Option<Event>>>,
     /// The losses by the number of events that are left then.
     losses: BTreeMap<usize, Vec<Loss>>,
+    unstamped: Vec<String>,
     /// The workers that it was told to be lost.
     lost: RefCell<Vec<Range<u32>>>,
 }
@@ -17,6 +19,7 @@ impl Lossy {
         Lossy {
             events: RefCell::new(events.into_iter().collect()),
             losses: BTreeMap::new(),
+            unstamped: Vec::new(),
             lost: RefCell::default(),
         }
     }
@@ -34,6 +37,7 @@ impl Workload for Lossy {
             names: ["web-1", "web-2"].map(str::to_owned).into(),
             events: self.events.take(),
             losses: RefCell::new(self.losses.clone()),
+            unstamped: RefCell::new(self.unstamped.clone()),
         }))
     }
 
@@ -46,6 +50,7 @@ struct TwoAgents {
     names: Vec<String>,
     events: VecDeque<Option<Event>>,
     losses: RefCell<BTreeMap<usize, Vec<Loss>>>,
+    unstamped: RefCell<Vec<String>>,
 }
 
 impl Source for TwoAgents {
@@ -80,6 +85,10 @@ impl Source for TwoAgents {
     fn losses(&self) -> Vec<Loss> {
         let mut losses = self.losses.borrow_mut();
         losses.remove(&self.events.len()).unwrap_or_default()
+    }
+
+    fn unstamped(&self) -> Vec<String> {
+        self.unstamped.take()
     }
 
     fn http(&self) -> HttpVersion {
@@ -136,4 +145,27 @@ fn agents_that_are_lost_together_leave_their_load_to_nobody() {
     assert_eq!(notes(&summary), expected);
     let known = "what was known at 2000000000. No agent was left, so the run ended.".to_owned();
     assert_eq!(summary.ended, Ended::Failed(known));
+}
+
+#[test]
+fn agents_whose_kernels_timestamp_nothing_are_named() {
+    let mut plan = samples::plan();
+    plan.connection.clock = Clock::Kernel;
+    let run = |names: &[&str]| {
+        let mut lossy = Lossy::new([second(0), end(EndReason::Duration)]);
+        lossy.unstamped = names.iter().map(|name| (*name).to_owned()).collect();
+        lossy.run(&plan)
+    };
+    let some = run(&["web-2"]);
+    let text = "The kernel of agent web-2 does not timestamp what arrives (SO_TIMESTAMPNS): its \
+                response times end when they were read, as with --clock user";
+    assert_eq!(notes(&some), [text]);
+    assert_eq!(some.plan.connection.clock, Clock::Kernel);
+    let all = run(&["web-1", "web-2"]);
+    let text = "The kernels of agents web-1, web-2 do not timestamp what arrives \
+                (SO_TIMESTAMPNS): their response times end when they were read, as with --clock \
+                user";
+    assert_eq!(notes(&all), [text]);
+    assert_eq!(all.plan.connection.clock, Clock::User);
+    assert!(notes(&run(&[])).is_empty());
 }
