@@ -246,7 +246,7 @@ mod tests {
     use loadline_engine::Detail;
     use loadline_plan::Clock;
 
-    /// What a child sends.
+    /// The bytes that a child sends.
     #[derive(Clone, Default)]
     struct Heard(Arc<Mutex<Vec<u8>>>);
 

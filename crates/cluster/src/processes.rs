@@ -193,8 +193,8 @@ impl Processes {
         self.beginnings.iter().map(Beginning::known).collect()
     }
 
-    /// Returns the agents since the last call whose kernels timestamp nothing that arrives: they end
-    /// exchanges when they are read, though the plan is of the kernel's clock.
+    /// Returns the agents since the last call whose kernels timestamp nothing that arrives: they
+    /// end exchanges when they are read, though the plan is of the kernel's clock.
     pub fn unstamped(&self) -> Vec<String> {
         self.handover.ledger().take_unstamped()
     }

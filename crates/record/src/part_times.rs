@@ -38,7 +38,7 @@ impl PartStretch {
 pub struct PartTimes {
     /// All of them.
     pub all: Distribution,
-    /// Those of each stretch, in which they are beside those of the other parts with the same
+    /// Its stretches, each beside those of the other parts with the same
     /// [`company`](Self::company).
     pub stretches: Vec<PartStretch>,
     /// The number of the group of parts that have the same stretches, of those of a run.

@@ -358,8 +358,8 @@ pub fn precision(summary: &Summary, percentile: f64) -> Option<f64> {
     interval.half_width(times.percentile_ns(percentile))
 }
 
-/// As [`precision`], with the dependence of the worst of the run's own levels: a run that happened to
-/// meet no queue yet shows little of it at the percentile itself. A run ends by this one.
+/// As [`precision`], with the dependence of the worst of the run's own levels: a run that happened
+/// to meet no queue yet shows little of it at the percentile itself. A run ends by this one.
 pub fn sure_precision(summary: &Summary, percentile: f64) -> Option<f64> {
     let (times, blocks) = (&summary.total.times.response, &summary.response_blocks);
     let found = precision(summary, percentile)?;

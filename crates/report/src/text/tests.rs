@@ -3,7 +3,7 @@
 use super::*;
 use crate::samples;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Level, Metric, Statistic, Until};
-use loadline_record::{Ended, LoadChange, Note, Summary, Transient};
+use loadline_record::{Distribution, Ended, LoadChange, Note, Summary, Transient};
 use loadline_units as units;
 use loadline_verdict::{CheckResult, Observed, evaluate_observed, precision, sure_precision};
 use std::time::Duration;
@@ -66,6 +66,11 @@ fn what_ended_a_run_and_what_was_left_out_stand_in_the_head() {
 fn a_percentile_that_is_precise_at_the_end_alone_says_what_it_lacked() {
     let mut open = samples::settled();
     open.ended = Ended::Duration;
+    // A second whose times beyond the median are all slow.
+    let mut second = Distribution::default();
+    second.record_many_ns(1, 500);
+    second.record_many_ns(10_000_000_000, 500);
+    open.response_blocks.observe(&second);
     let percentile = 50.0;
     let of_run = precision(&open, percentile).unwrap();
     let sure = sure_precision(&open, percentile).unwrap();
