@@ -447,7 +447,7 @@ impl Listener {
             reason: reason.to_owned(),
             until_s: format!("{:.1}", reported_ns as f64 / 1e9),
             share: format!("{share_percent:.0}%"),
-            taken_from_ns: taken_from_ns.map(|from_ns| handover.from_zero_ns(from_ns)),
+            taken_from_ns: taken_from_ns.map(|from_ns| handover.since_zero_ns(from_ns)),
         }
     }
 }

@@ -127,7 +127,7 @@ impl Handover {
 
     /// Returns an instant from the begin of the load as one from the run's zero, less than 0 in the
     /// warm-up.
-    pub(crate) fn from_zero_ns(&self, from_begin_ns: u64) -> i64 {
+    pub(crate) fn since_zero_ns(&self, from_begin_ns: u64) -> i64 {
         let from_begin_ns = i64::try_from(from_begin_ns).unwrap_or(i64::MAX);
         from_begin_ns.saturating_sub_unsigned(self.warmup_ns)
     }
