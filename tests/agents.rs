@@ -9,6 +9,8 @@ mod clocks;
 mod credentials;
 /// Agents that join a run while it lasts.
 mod elastic;
+/// Runs that end before their time.
+mod ends;
 /// Commands that run on an agent's machine.
 mod far_commands;
 /// Groups of few agents, one of which joins the reports of the others.

@@ -141,10 +141,7 @@ fn what_agents_join_of_few_others_is_exactly_what_all_of_them_sent() {
         assert_eq!((counts.sent, counts.answered, counts.failed), (600, 600, 0));
         assert_eq!((unfinished.unsent, unfinished.in_flight), (0, 0));
         let times = processes.response_times_of_parts();
-        let each: Vec<u64> = times
-            .iter()
-            .map(loadline_record::Distribution::len)
-            .collect();
+        let each: Vec<u64> = times.iter().map(|part| part.all.len()).collect();
         assert_eq!(each.len(), AGENTS as usize, "{each:?}");
         assert_eq!(each.iter().sum::<u64>(), 600, "{each:?}");
         // The run's own record says how many responses each of them has had.
@@ -240,7 +237,7 @@ fn agents_that_join_a_run_with_mergers_take_a_share_and_the_sums_add_up() {
     let times = processes.response_times_of_parts();
     assert_eq!(times.len(), AGENTS as usize + late.len(), "{joined:?}");
     assert_eq!(processes.response_times_of_agents().len(), times.len());
-    let sent: u64 = times.iter().map(loadline_record::Distribution::len).sum();
+    let sent: u64 = times.iter().map(|part| part.all.len()).sum();
     assert_eq!(sent, counts.answered);
     for newcomer in &joined {
         assert_eq!(
@@ -249,7 +246,7 @@ fn agents_that_join_a_run_with_mergers_take_a_share_and_the_sums_add_up() {
         );
         // A seventh of the rate, as long as the other one is not there.
         let seconds = SECONDS - newcomer.from_ns / 1_000_000_000;
-        let own = times[newcomer.part as usize].len();
+        let own = times[newcomer.part as usize].all.len();
         let most = (RATE / 7 + 1) * seconds;
         assert!((1..=most).contains(&own), "{newcomer:?}: {own}");
     }

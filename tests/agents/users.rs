@@ -110,6 +110,23 @@ mod k6 {
     }
 
     #[test]
+    fn users_of_an_agent_that_is_killed_are_not_counted_beside_those_in_their_place() {
+        let executor =
+            "{ scenarios: { a: { executor: 'constant-vus', vus: 6, duration: '14s' } } }";
+        let (stdout, stderr) = run(executor);
+        assert!(stderr.contains("gent two said nothing for 3 s"), "{stderr}");
+        for name in ["vus", "vus_max"] {
+            let line = stdout.lines().find(|line| {
+                let named = line.trim().split_once('.');
+                named.is_some_and(|(before, _)| before == name)
+            });
+            let line = line.unwrap_or_else(|| panic!("no {name}: {stdout}"));
+            assert_eq!(counter(&stdout, &format!("{name}.")), 6, "{line}");
+            assert!(line.ends_with("max=6"), "{line}");
+        }
+    }
+
+    #[test]
     fn iterations_of_each_user_add_up_when_an_agent_is_killed() {
         let executor = "{ scenarios: { a: { executor: 'per-vu-iterations', vus: 6, \
                         iterations: 200, maxDuration: '2m' } } }";

@@ -5,6 +5,7 @@ use crate::frame::Frame;
 use crate::message::{Command, FromChild, Job, PROTOCOL, Ready, ToChild};
 use loadline_engine::{ConveyError, Handle, Launch, NextReport, Order, ReportWriter, RunPart};
 use loadline_plan::Plan;
+use loadline_reactor::stamps_received;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, BufReader, Read, Write};
 use std::ops::Range;
@@ -54,6 +55,16 @@ pub fn serve(
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
+    serve_on(stamps_received(), input, output, launches)
+}
+
+/// Does the part of a child on a kernel that timestamps what arrives, or does not.
+fn serve_on(
+    stamps: bool,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    launches: impl FnOnce(&Plan, &Job, Range<u32>) -> Result<Vec<Launch>, String>,
+) -> Result<(), ChildError> {
     let mut input = BufReader::new(input);
     let voice = ToCoordinator::new(output);
     voice.report(&FromChild::Hello { protocol: PROTOCOL })?;
@@ -74,6 +85,9 @@ pub fn serve(
     };
     let job = Contents::unpack(&bundle)?.put_into(&mut plan)?;
     drop(bundle);
+    if !stamps && plan.connection.do_without_stamps() {
+        voice.report(&FromChild::Unstamped)?;
+    }
     let launches = match &job {
         None => Ok(Launch::of_plan(&plan)),
         Some(job) => launches(&plan, job, workers.clone()),
@@ -223,5 +237,82 @@ impl ToCoordinator {
                 }
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loadline_engine::Detail;
+    use loadline_plan::Clock;
+
+    /// The bytes that a child sends.
+    #[derive(Clone, Default)]
+    struct Heard(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Heard {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("no panic").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Heard {
+        fn messages(&self) -> Vec<FromChild> {
+            let bytes = self.0.lock().expect("no panic").clone();
+            let mut rest = bytes.as_slice();
+            let next = || Frame::read(&mut rest).expect("a frame");
+            let frames = std::iter::from_fn(next);
+            frames.map(|frame| frame.message().expect("JSON")).collect()
+        }
+    }
+
+    /// Returns the clock by which a child measures on such a kernel, and what it sends before it
+    /// says that it can't begin.
+    fn clock_on(stamps: bool, clock: Clock) -> (Clock, Vec<FromChild>) {
+        let mut plan = Box::new(Plan::default());
+        plan.connection.clock = clock;
+        let job = Job::new("tool", &()).expect("a job");
+        let bundle = Contents::take(&mut plan, Some(job)).pack().expect("JSON");
+        let assign = ToChild::Assign {
+            plan,
+            own: None,
+            detail: Detail::default(),
+            workers: 0..1,
+        };
+        let mut input = Vec::new();
+        Frame::Bundle(bundle).write(&mut input).expect("bytes");
+        let frame = Frame::of(&assign).expect("JSON");
+        frame.write(&mut input).expect("bytes");
+        let (heard, mut found) = (Heard::default(), clock);
+        let served = serve_on(
+            stamps,
+            io::Cursor::new(input),
+            heard.clone(),
+            |plan, _, _| {
+                found = plan.connection.clock;
+                Err("enough".to_owned())
+            },
+        );
+        served.expect("a part");
+        let mut messages = heard.messages();
+        assert!(matches!(messages.remove(0), FromChild::Hello { .. }));
+        assert!(matches!(messages.pop(), Some(FromChild::Failed { .. })));
+        (found, messages)
+    }
+
+    #[test]
+    fn a_kernel_without_timestamps_makes_the_part_go_by_our_clock_and_say_so() {
+        let (clock, said) = clock_on(false, Clock::Kernel);
+        assert_eq!(clock, Clock::User);
+        assert!(matches!(said[..], [FromChild::Unstamped]), "{said:?}");
+        for (stamps, clock) in [(true, Clock::Kernel), (false, Clock::User)] {
+            let (found, said) = clock_on(stamps, clock);
+            assert_eq!(found, clock);
+            assert!(said.is_empty(), "{said:?}");
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::link::Link;
 use crate::merging::{MergeOrder, ToAgent, of_merger};
 use crate::watched::lock;
 use loadline_engine::{GroupCounted, GroupReader, Inlet, TallyCodec, WorkerFailure};
-use loadline_record::Distribution;
+use loadline_record::PartTimes;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -94,7 +94,7 @@ struct State {
     /// Parts that have sent what can't be used.
     refused: Vec<(usize, String)>,
     /// The response times of each part, at the end.
-    times: Vec<Distribution>,
+    times: Vec<PartTimes>,
     /// True once nothing more is received.
     is_over: bool,
     /// The instant of the last messages about what is counted.
@@ -186,9 +186,13 @@ impl Group {
     }
 
     /// Returns the response times of each part, empty ones if they have not been sent.
-    pub(crate) fn all_response_times(&self) -> Vec<Distribution> {
+    pub(crate) fn all_response_times(&self) -> Vec<PartTimes> {
         let mut times = self.state().times.clone();
-        times.resize_with(self.workers.len(), Distribution::default);
+        times.resize_with(self.workers.len(), PartTimes::default);
+        // Those without a group are company to each other.
+        times
+            .iter_mut()
+            .for_each(|part| part.company = self.number + 1);
         times
     }
 

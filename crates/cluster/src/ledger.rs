@@ -1,11 +1,15 @@
 //! What happens to the agents of a run while it lasts, until somebody takes notice of it: losses,
-//! returns, and who can't join.
+//! returns, who can't join, and whose kernels timestamp nothing.
+
+use std::ops::Range;
 
 /// An agent that is lost while its part of a load lasts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// Its name.
     pub agent: String,
+    /// Its workers.
+    pub workers: Range<u32>,
     /// The end of its last interval that counts: nanoseconds from the run's zero.
     pub until_ns: u64,
     /// The instant from which the others send its load, if they do: as above.
@@ -39,6 +43,7 @@ pub(crate) struct Ledger {
     losses: Vec<Loss>,
     returns: Vec<Return>,
     outsiders: Vec<Outsider>,
+    unstamped: Vec<String>,
     /// The losses of agents that are not back.
     absent: Vec<Loss>,
 }
@@ -75,6 +80,16 @@ impl Ledger {
         std::mem::take(&mut self.returns)
     }
 
+    /// Notes that the kernel of an agent timestamps nothing that arrives.
+    pub(crate) fn miss_stamps(&mut self, agent: &str) {
+        self.unstamped.push(agent.to_owned());
+    }
+
+    /// Returns the agents without timestamps since the last call.
+    pub(crate) fn take_unstamped(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unstamped)
+    }
+
     /// Notes that an agent can't join.
     pub(crate) fn refuse(&mut self, outsider: Outsider) {
         self.outsiders.push(outsider);
@@ -93,6 +108,7 @@ mod tests {
     fn loss(agent: &str) -> Loss {
         Loss {
             agent: agent.to_owned(),
+            workers: 0..1,
             until_ns: 2,
             taken_from_ns: None,
         }

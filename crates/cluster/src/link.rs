@@ -319,6 +319,11 @@ impl Listener {
                 self.end_for(reason);
             }
             FromChild::Hello { .. } | FromChild::Alive => {}
+            FromChild::Unstamped => {
+                if let Some(agent) = &self.part.agent {
+                    self.part.handover.ledger().miss_stamps(agent);
+                }
+            }
             FromChild::Ready(ready) => self.has_started(Ok(ready)),
             FromChild::Begun { late_ns } => lock(&self.state).late_ns = Some(late_ns),
             FromChild::Failed { reason } => {
@@ -400,7 +405,8 @@ impl Listener {
         let failure = self.failure(&reason, taken_from_ns);
         if let (Some(agent), Some(_)) = (&self.part.agent, course) {
             let handover = &self.part.handover;
-            handover.note(agent, self.until_ns(), taken_from_ns);
+            let lost = (agent.as_str(), self.part.workers.clone());
+            handover.note(lost, self.until_ns(), taken_from_ns);
         }
         // Set this before the inlet is used: the creator of the inlet reads it after setting the
         // inlet.
@@ -441,7 +447,7 @@ impl Listener {
             reason: reason.to_owned(),
             until_s: format!("{:.1}", reported_ns as f64 / 1e9),
             share: format!("{share_percent:.0}%"),
-            extent: handover.extent(taken_from_ns),
+            taken_from_ns: taken_from_ns.map(|from_ns| handover.since_zero_ns(from_ns)),
         }
     }
 }

@@ -6,6 +6,7 @@ use loadline_engine::CHANGE_LEAD_NS;
 use loadline_plan::{Plan, Shape};
 use loadline_reactor::monotonic_ns;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -105,9 +106,15 @@ impl Handover {
 
     /// Notes that an agent is lost, after this instant from the run's zero; the instant from which
     /// the others send its load is from the begin of that.
-    pub(crate) fn note(&self, agent: &str, until_ns: u64, taken_from_ns: Option<u64>) {
+    pub(crate) fn note(
+        &self,
+        (agent, workers): (&str, Range<u32>),
+        until_ns: u64,
+        taken_from_ns: Option<u64>,
+    ) {
         self.ledger().lose(Loss {
             agent: agent.to_owned(),
+            workers,
             until_ns,
             taken_from_ns: taken_from_ns.map(|from_ns| from_ns.saturating_sub(self.warmup_ns)),
         });
@@ -118,13 +125,11 @@ impl Handover {
         lock(&self.ledger)
     }
 
-    /// Returns the end of a loss, as the end of a sentence.
-    pub(crate) fn extent(&self, taken_from_ns: Option<u64>) -> String {
-        let Some(from_ns) = taken_from_ns else {
-            return "on".to_owned();
-        };
-        let seconds = (from_ns as f64 - self.warmup_ns as f64) / 1e9;
-        format!("to {seconds:.1} s, from when on the others send it")
+    /// Returns an instant from the begin of the load as one from the run's zero, less than 0 in the
+    /// warm-up.
+    pub(crate) fn since_zero_ns(&self, from_begin_ns: u64) -> i64 {
+        let from_begin_ns = i64::try_from(from_begin_ns).unwrap_or(i64::MAX);
+        from_begin_ns.saturating_sub_unsigned(self.warmup_ns)
     }
 }
 
@@ -168,9 +173,6 @@ mod tests {
         let from_ns = shared.lose(1, course).expect("a handover");
         assert!(from_ns >= CHANGE_LEAD_NS + 1_000_000_000);
         assert_eq!(shared.lose(1, course), None);
-        let said = "to 1.3 s, from when on the others send it";
-        assert_eq!(shared.extent(Some(1_250_000_001)), said);
-        assert_eq!(shared.extent(None), "on");
     }
 
     #[test]
@@ -203,10 +205,11 @@ mod tests {
             ..open()
         };
         let handover = Handover::new(&plan, OnLoss::Share, 3, 0);
-        handover.note("one", 2_000_000_000, Some(7_500_000_000));
-        handover.clone().note("two", 3_000_000_000, None);
+        handover.note(("one", 0..1), 2_000_000_000, Some(7_500_000_000));
+        handover.clone().note(("two", 1..2), 3_000_000_000, None);
         let loss = |agent: &str, until_ns, taken_from_ns| Loss {
             agent: agent.to_owned(),
+            workers: if agent == "one" { 0..1 } else { 1..2 },
             until_ns,
             taken_from_ns,
         };

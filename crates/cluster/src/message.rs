@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 /// The version of the protocol. Both sides must have the same: they are the same program.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// The behaviour of a run's users, if they do not send the plan's requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -108,6 +108,9 @@ pub enum FromChild {
     },
     /// A sign of life of a child that has had nothing to report.
     Alive,
+    /// The child's kernel timestamps nothing that arrives, though the plan is of its clock: its
+    /// exchanges end when they are read.
+    Unstamped,
     /// The child's connections are open.
     Ready(Ready),
     /// The child can't begin its part, for this reason.

@@ -13,7 +13,7 @@ use crate::pipes;
 use crate::returns::{Scout, look_for_lost};
 use loadline_engine::{Detail, Run, StartError};
 use loadline_plan::Plan;
-use loadline_record::{AgentBegin, Distribution};
+use loadline_record::{AgentBegin, PartTimes};
 use std::io;
 use std::ops::Range;
 use std::process::Command;
@@ -160,7 +160,7 @@ impl Processes {
 
     /// Returns the response times of each part, in their order. Of parts whose reports others have
     /// joined, they come with the end, and are those since the last loss of such an agent.
-    pub fn response_times_of_parts(&self) -> Vec<Distribution> {
+    pub fn response_times_of_parts(&self) -> Vec<PartTimes> {
         let members = self.run.response_times_of_parts();
         let Some(first_alone) = self.groups.last().map(|group| group.after()) else {
             return members;
@@ -175,7 +175,7 @@ impl Processes {
 
     /// Returns the response times of each of the [agents](Self::agents), in their order, as
     /// [`response_times_of_parts`](Self::response_times_of_parts).
-    pub fn response_times_of_agents(&self) -> Vec<Distribution> {
+    pub fn response_times_of_agents(&self) -> Vec<PartTimes> {
         let all = self.response_times_of_parts();
         let of = |part: &u32| all.get(*part as usize).cloned().unwrap_or_default();
         self.parts.iter().map(of).collect()
@@ -191,6 +191,12 @@ impl Processes {
     /// while the load lasts are not among them.
     pub fn begins(&self) -> Vec<AgentBegin> {
         self.beginnings.iter().map(Beginning::known).collect()
+    }
+
+    /// Returns the agents since the last call whose kernels timestamp nothing that arrives: they
+    /// end exchanges when they are read, though the plan is of the kernel's clock.
+    pub fn unstamped(&self) -> Vec<String> {
+        self.handover.ledger().take_unstamped()
     }
 
     /// Returns the agents that were lost since the last call.

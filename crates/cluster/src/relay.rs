@@ -183,6 +183,7 @@ fn take(frame: &Frame, sockets: &mut Sockets) -> Result<(), String> {
             FromChild::Failed { reason } => return Err(reason),
             FromChild::Hello { .. }
             | FromChild::Alive
+            | FromChild::Unstamped
             | FromChild::Ready(_)
             | FromChild::Begun { .. } => return Ok(()),
             FromChild::Done => {}

@@ -14,10 +14,11 @@ use crate::conveyed::{ConveyError, ConveyedDone, ReportReader, ReportWriter};
 use crate::joined::{Joined, Standing, Taken};
 use crate::kept_reports::Numbered;
 use crate::lost::WorkerFailure;
+use crate::merger::in_all_scenarios;
 use crate::part_reports::{PartNews, PartReport};
 use crate::report::{Interval, Report};
 use crate::tally::TallyCodec;
-use loadline_record::{CarriedDistribution, Distribution};
+use loadline_record::{CarriedPartTimes, PartTimes};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -63,7 +64,7 @@ struct Merged {
     /// The parts that have sent what can't be used, each with the reason.
     refused: Vec<(usize, String)>,
     /// The response times of each part, as far as this merger has them; after the last scenario.
-    times: Vec<CarriedDistribution>,
+    times: Vec<CarriedPartTimes>,
     /// The report, if there is one.
     report: Option<Vec<u8>>,
 }
@@ -162,7 +163,7 @@ pub struct GroupNews {
     /// The parts that have sent what can't be used, each with the reason.
     pub refused: Vec<(usize, String)>,
     /// The response times of each part, at the end.
-    pub times: Vec<Distribution>,
+    pub times: Vec<PartTimes>,
 }
 
 /// Reads what the merger of a group sends, in its order, and keeps the account.
@@ -211,7 +212,7 @@ impl GroupReader {
             until_ns: until_ns.unwrap_or(0),
             begun: taken.begun,
         };
-        let times = merged.times.iter().map(CarriedDistribution::distribution);
+        let times = merged.times.into_iter().map(CarriedPartTimes::times);
         Ok(GroupNews {
             intervals: merged.intervals.iter().map(interval_of).collect(),
             times: times.collect::<Result<_, _>>()?,
@@ -365,15 +366,10 @@ impl GroupReports {
     }
 
     /// Returns the response times of each part in all scenarios.
-    fn response_times(&self) -> Vec<CarriedDistribution> {
-        let mut all = vec![Distribution::default(); self.readers.len()];
-        for scenario in &self.scenarios {
-            let own = scenario.joined.response_times();
-            all.iter_mut()
-                .zip(own)
-                .for_each(|(sum, own)| sum.merge(own));
-        }
-        all.iter().map(CarriedDistribution::of).collect()
+    fn response_times(&self) -> Vec<CarriedPartTimes> {
+        let scenarios = self.scenarios.iter();
+        let all = in_all_scenarios(scenarios.map(|scenario| &scenario.joined));
+        all.iter().map(CarriedPartTimes::of).collect()
     }
 }
 

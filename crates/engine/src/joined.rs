@@ -9,7 +9,7 @@ use crate::event::PartRecord;
 use crate::lost::WorkerFailure;
 use crate::report::{Done, Gone, Interval, Report};
 use crate::tally::AnyTally;
-use loadline_record::Distribution;
+use loadline_record::{Distribution, PartTimes, TimesOfParts};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(crate) struct Joined {
     failures: Vec<WorkerFailure>,
     has_ended: bool,
     /// The response times of each member, if they are compared.
-    response: Option<Vec<Distribution>>,
+    response: Option<TimesOfParts>,
     /// The members whose intervals are in the last one that was joined, if they are noted.
     taken: Option<Vec<Taken>>,
     /// The records of the members in the last interval that was joined, if they are kept.
@@ -98,13 +98,16 @@ impl Member {
         self.done.is_some() || !self.waiting.is_empty() || self.from_ns > start_ns
     }
 
-    /// Takes its next interval, if that is of the drain or not, and it had joined by `start_ns`.
+    /// Returns its next interval, if that is of the drain or not, and it had joined by `start_ns`.
+    fn next(&self, drains: bool, start_ns: u64) -> Option<&Interval> {
+        let next = self.waiting.front();
+        next.filter(|next| next.snapshot.drain == drains && self.from_ns <= start_ns)
+    }
+
+    /// Takes the same.
     fn take_next(&mut self, drains: bool, start_ns: u64) -> Option<Interval> {
-        let next = self.waiting.front()?;
-        match next.snapshot.drain == drains && self.from_ns <= start_ns {
-            true => self.waiting.pop_front(),
-            false => None,
-        }
+        self.next(drains, start_ns)?;
+        self.waiting.pop_front()
     }
 
     /// Returns the requests in flight on its workers that have finished, if it does not report
@@ -204,14 +207,15 @@ impl Joined {
     /// Returns the same reports, of which the response times of each member are kept.
     pub(crate) fn with_response_times(self) -> Self {
         Joined {
-            response: Some(vec![Distribution::default(); self.members.len()]),
+            response: Some(TimesOfParts::new(self.members.len())),
             ..self
         }
     }
 
     /// Returns the response times of each member, if they are kept.
-    pub(crate) fn response_times(&self) -> &[Distribution] {
-        self.response.as_deref().unwrap_or_default()
+    pub(crate) fn response_times(&self) -> Vec<PartTimes> {
+        let response = self.response.as_ref();
+        response.map(TimesOfParts::each).unwrap_or_default()
     }
 
     /// Adds the member of this number with these workers, whose intervals count from this instant
@@ -225,7 +229,7 @@ impl Joined {
             ..Member::new(workers)
         };
         if let Some(response) = &mut self.response {
-            response.resize_with(self.members.len(), Distribution::default);
+            response.grow(self.members.len());
         }
     }
 
@@ -296,14 +300,16 @@ impl Joined {
         let drains = fronts().all(|next| next.snapshot.drain);
         let gone = self.members.iter().map(|one| one.gone_in_flight(drains));
         let gone_in_flight: u64 = gone.sum();
+        if let Some(response) = &mut self.response {
+            let members = self.members.iter();
+            let next = members.map(|member| member.next(drains, start_ns));
+            compare(response, drains, next);
+        }
         let mut joined: Option<Interval> = None;
         for (index, member) in self.members.iter_mut().enumerate() {
             let Some(part) = member.take_next(drains, start_ns) else {
                 continue;
             };
-            if let Some(response) = &mut self.response {
-                response[index].merge(&part.snapshot.times.response);
-            }
             member.gone.clone_from(&part.gone);
             member.joined_in_flight = part.snapshot.counts.in_flight + part.gone.in_flight;
             if let Some(taken) = &mut self.taken {
@@ -344,6 +350,20 @@ impl Joined {
         };
         ends().for_each(|done| all.unfinished.merge(&done.unfinished));
         Some(all)
+    }
+}
+
+/// Adds the next intervals of the members to the response times that are compared.
+fn compare<'a>(
+    response: &mut TimesOfParts,
+    drains: bool,
+    next: impl Iterator<Item = Option<&'a Interval>>,
+) {
+    let times = next.map(|next| next.map(|next| &next.snapshot.times.response));
+    let times: Vec<Option<&Distribution>> = times.collect();
+    match drains {
+        true => response.observe_rest(&times),
+        false => response.observe(&times),
     }
 }
 

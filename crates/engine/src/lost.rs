@@ -42,7 +42,8 @@ pub enum WorkerFailure {
     /// Its process ended, or had to be killed. The workers of other processes continued.
     #[error(
         "{part} {reason}: the last that it told is the interval up to {until_s} s, and {share} of \
-         the load is lost from there {extent}."
+         the load is lost from there {}.",
+        extent(*taken_from_ns)
     )]
     Gone {
         /// The name of its part of the run, as the begin of a sentence.
@@ -53,8 +54,9 @@ pub enum WorkerFailure {
         until_s: String,
         /// Its share of the load, such as `50%`.
         share: String,
-        /// The end of the loss: `on`, or when others took the share over.
-        extent: String,
+        /// The instant from which others send its share, if they do: nanoseconds from the run's
+        /// zero, less than 0 in the warm-up.
+        taken_from_ns: Option<i64>,
     },
     /// A system call that it needs failed.
     #[error("worker {worker} failed: {reason}. What was recorded until then is in the report.")]
@@ -67,6 +69,16 @@ pub enum WorkerFailure {
 }
 
 impl WorkerFailure {
+    /// Returns the failure in a run whose last interval ended at this instant, in nanoseconds from
+    /// the run's zero: what others were to send from then on, nobody has sent.
+    #[must_use]
+    pub fn as_of_end(mut self, end_ns: u64) -> Self {
+        if let WorkerFailure::Gone { taken_from_ns, .. } = &mut self {
+            *taken_from_ns = taken_from_ns.filter(|from_ns| *from_ns < end_ns as i64);
+        }
+        self
+    }
+
     /// Returns the failure of a worker's thread that ended like this, if it is one.
     pub(crate) fn of(worker: usize, ended: thread::Result<io::Result<()>>) -> Option<Self> {
         match ended {
@@ -79,6 +91,17 @@ impl WorkerFailure {
                 worker,
                 message: message(&*panic).to_owned(),
             }),
+        }
+    }
+}
+
+/// Returns the end of a loss: `on`, or when others took the share over.
+fn extent(taken_from_ns: Option<i64>) -> String {
+    match taken_from_ns {
+        None => "on".to_owned(),
+        Some(from_ns) => {
+            let seconds = from_ns as f64 / 1e9;
+            format!("to {seconds:.1} s, from when on the others send it")
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::received_changes::ReceivedChanges;
 use crate::report::{Done, Interval, Report};
 use crate::tally::AnyTally;
 use loadline_plan::{Plan, mask_response};
-use loadline_record::{Distribution, Snapshot, Unfinished};
+use loadline_record::{PartTimes, Snapshot, Unfinished};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -109,16 +109,9 @@ impl Merger {
     }
 
     /// Returns the response times of each member in all scenarios, if they are kept.
-    pub(crate) fn response_times(&self) -> Vec<Distribution> {
-        let mut all: Vec<Distribution> = Vec::new();
-        for scenario in &self.scenarios {
-            let members = scenario.joined.response_times();
-            all.resize_with(members.len(), Distribution::default);
-            all.iter_mut()
-                .zip(members)
-                .for_each(|(sum, own)| sum.merge(own));
-        }
-        all
+    pub(crate) fn response_times(&self) -> Vec<PartTimes> {
+        let scenarios = self.scenarios.iter();
+        in_all_scenarios(scenarios.map(|scenario| &scenario.joined))
     }
 
     /// Takes a member's report on a scenario.
@@ -257,6 +250,18 @@ impl std::fmt::Debug for Merger {
             .field("ended", &self.ended)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the response times of each member in all scenarios, if they are kept.
+pub(crate) fn in_all_scenarios<'a>(scenarios: impl Iterator<Item = &'a Joined>) -> Vec<PartTimes> {
+    let mut all: Vec<PartTimes> = Vec::new();
+    for scenario in scenarios {
+        let members = scenario.response_times();
+        all.resize_with(members.len(), PartTimes::default);
+        let members = all.iter_mut().zip(members);
+        members.for_each(|(sum, own)| sum.add_scenario(own));
+    }
+    all
 }
 
 /// Merges the reports of all members of a scenario.

@@ -34,7 +34,7 @@ use crate::part_reports::PartReport;
 use crate::report::{MemberReport, Report};
 use loadline_plan::{HttpVersion, Plan};
 use loadline_reactor::{Address, Kernel, monotonic_ns};
-use loadline_record::Distribution;
+use loadline_record::PartTimes;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -196,7 +196,7 @@ impl Run {
 
     /// Returns the response times of each part of a run in [parts](Run::of_parts); nothing of
     /// another run.
-    pub fn response_times_of_parts(&self) -> Vec<Distribution> {
+    pub fn response_times_of_parts(&self) -> Vec<PartTimes> {
         self.merger.response_times()
     }
 

@@ -177,6 +177,17 @@ impl Connection {
     pub fn of_users(&self, users: u32) -> u32 {
         users.div_ceil(self.streams.max(1))
     }
+
+    /// Ends exchanges when they are read, as on a kernel that timestamps nothing that arrives.
+    /// Returns true if the kernel was to timestamp them.
+    pub fn do_without_stamps(&mut self) -> bool {
+        let is_stamped = self.clock == Clock::Kernel && self.unix_socket.is_none();
+        if is_stamped {
+            self.clock = Clock::User;
+            self.kernel_timestamps = None;
+        }
+        is_stamped
+    }
 }
 
 impl Default for Connection {

@@ -53,7 +53,7 @@
 //! - requests without a response: `unfinished.rs`, the estimate with them `censored.rs`
 //! - the file of a saved run: `saved.rs`; its errors: `error.rs`
 //! - the whole run: `summary.rs`; its bounded history `halving.rs`, its busiest stretch
-//!   `busiest.rs`, its stretches `blocks.rs`
+//!   `busiest.rs`, its stretches `blocks.rs`; the times of its parts `part_times.rs`
 //! - distributions of times: `distribution.rs`, their buckets `buckets.rs`, those with few values
 //!   `sparse_distribution.rs`
 //! - what is kept of single events: slow requests `slow_request.rs`, changes of the load
@@ -88,6 +88,7 @@ mod name_history;
 mod named;
 mod note;
 mod odd_agent;
+mod part_times;
 mod recorder;
 mod saved;
 mod slow_request;
@@ -130,6 +131,9 @@ pub use log::{COLUMNS, LogWriter};
 pub use name_history::{BUSIEST_NAMES, Moment, NameHistory};
 pub use note::Note;
 pub use odd_agent::OddAgent;
+pub use part_times::{
+    COMPARED_PERCENTILES, CarriedPartTimes, PartStretch, PartTimes, TimesOfParts,
+};
 pub use recorder::{Dial, Model, Recorder, SharedMetrics};
 pub use saved::{
     Annotations, FollowedRun, Header, LONGEST_KEPT_BODY, LongBody, MOST_RUN_BYTES, Role, RoleKind,

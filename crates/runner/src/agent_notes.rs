@@ -1,4 +1,5 @@
-//! The notes of a run about its agents: when they begin, are lost and are back, and who can't join.
+//! The notes of a run about its agents: when they begin, are lost and are back, who can't join, and
+//! by which clock they measure.
 
 use crate::source::Source;
 use loadline_cluster::{Loss, Outsider, Return};
@@ -16,19 +17,50 @@ pub(crate) fn of_begin(source: &dyn Source) -> Option<Note> {
     (agents > 0).then(|| Note::new(0, &text)).flatten()
 }
 
-/// Returns the notes of a loss after which so many agents are there.
-pub(crate) fn of_loss(loss: &Loss, present: usize) -> impl Iterator<Item = Note> {
+/// Returns the note of agents whose kernels timestamp nothing that arrives, at this instant from
+/// the run's zero; nothing if there are none.
+pub(crate) fn of_unstamped(agents: &[String], at_ns: u64) -> Option<Note> {
+    let (kernels, their) = match agents {
+        [] => return None,
+        [agent] => (format!("The kernel of agent {agent} does"), "its"),
+        agents => {
+            let names = agents.join(", ");
+            (format!("The kernels of agents {names} do"), "their")
+        }
+    };
+    let text = format!(
+        "{kernels} not timestamp what arrives (SO_TIMESTAMPNS): {their} response times end when \
+         they were read, as with --clock user"
+    );
+    Note::new(at_ns, &text)
+}
+
+/// Returns the note of a loss after which so many agents are there.
+pub(crate) fn of_loss(loss: &Loss, present: usize) -> Option<Note> {
     let agent = &loss.agent;
     let left = match present {
+        0 => "none is left".to_owned(),
         1 => "1 agent".to_owned(),
         _ => format!("{present} agents"),
     };
-    let lost = Note::new(loss.until_ns, &format!("Agent {agent} is lost, {left}"));
-    let taken = loss.taken_from_ns.and_then(|from_ns| {
-        let text = format!("The other agents send the load of {agent}");
-        Note::new(from_ns, &text)
-    });
-    lost.into_iter().chain(taken)
+    Note::new(loss.until_ns, &format!("Agent {agent} is lost, {left}"))
+}
+
+/// Returns the note of the instant from which the others send the load of a lost agent, if they do.
+pub(crate) fn of_takeover(loss: &Loss) -> Option<Note> {
+    let text = format!("The other agents send the load of {}", loss.agent);
+    Note::new(loss.taken_from_ns?, &text)
+}
+
+/// Returns the sentence about a run that ended because so many of its agents were lost, if these
+/// are all.
+pub(crate) fn of_all_lost(agents: usize, lost: usize) -> &'static str {
+    match agents {
+        0 => "",
+        1 if lost == 1 => " It was the only agent, so the run ended.",
+        agents if lost >= agents => " No agent was left, so the run ended.",
+        _ => "",
+    }
 }
 
 /// Returns the note of a lost agent that is back.
@@ -72,6 +104,7 @@ mod tests {
         Return {
             loss: Loss {
                 agent: "web-2".to_owned(),
+                workers: 1..2,
                 until_ns: 2_000_000_000,
                 taken_from_ns,
             },
@@ -101,12 +134,13 @@ mod tests {
     #[test]
     fn a_loss_has_a_note_for_each_instant() {
         let texts = |loss: &Loss, present| {
-            let notes = of_loss(loss, present);
+            let notes = of_loss(loss, present).into_iter().chain(of_takeover(loss));
             let notes = notes.map(|note| (note.at_ns, note.text));
             notes.collect::<Vec<(u64, String)>>()
         };
         let lost = |present: &str| (2_000_000_000, format!("Agent web-2 is lost, {present}"));
         assert_eq!(texts(&back(None).loss, 1), [lost("1 agent")]);
+        assert_eq!(texts(&back(None).loss, 0), [lost("none is left")]);
         let taken = (
             6_000_000_000,
             "The other agents send the load of web-2".to_owned(),

@@ -1,6 +1,6 @@
 //! The clock of the response times, on a kernel that timestamps nothing that arrives.
 
-use loadline_plan::{Clock, Plan};
+use loadline_plan::Plan;
 use loadline_record::Note;
 use std::borrow::Cow;
 
@@ -11,21 +11,21 @@ const WITHOUT_STAMPS: &str = "This kernel does not timestamp what arrives (SO_TI
 /// Returns a plan as it can be kept by a kernel that timestamps what arrives, or does not, and the
 /// note about what differs.
 pub(crate) fn kept_by_kernel(plan: &Plan, stamps: bool) -> (Cow<'_, Plan>, Option<Note>) {
-    let connection = &plan.connection;
-    let is_stamped = connection.clock == Clock::Kernel && connection.unix_socket.is_none();
-    if stamps || !is_stamped {
+    if stamps {
         return (Cow::Borrowed(plan), None);
     }
-    let mut plan = plan.clone();
-    plan.connection.clock = Clock::User;
-    plan.connection.kernel_timestamps = None;
-    (Cow::Owned(plan), Note::new(0, WITHOUT_STAMPS))
+    let mut kept = plan.clone();
+    match kept.connection.do_without_stamps() {
+        true => (Cow::Owned(kept), Note::new(0, WITHOUT_STAMPS)),
+        false => (Cow::Borrowed(plan), None),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::samples;
+    use loadline_plan::Clock;
     use std::num::NonZeroU32;
 
     #[test]

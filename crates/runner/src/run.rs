@@ -7,6 +7,7 @@ use crate::commands::{Command, Commands};
 use crate::early_end::EarlyEnd;
 use crate::error::{ObserverError, RunError, Trouble};
 use crate::feed::{AgentRecord, Happened, Newsroom, RunEnd};
+use crate::fleet::has_fleet;
 use crate::observer::{End, Interval, Observer, ObserverErrors, Observers};
 use crate::source::Source;
 use crate::steering::Steering;
@@ -107,7 +108,8 @@ fn attached(
     commands: &Commands,
     observers: &mut [&mut dyn Observer],
 ) -> Result<MeasuredRun, RunError> {
-    let (plan, by_our_clock) = kept_by_kernel(setup.plan, stamps_received());
+    // Responses arrive at the kernels of agents, which look at theirs.
+    let (plan, by_our_clock) = kept_by_kernel(setup.plan, has_fleet() || stamps_received());
     let plan = &*plan;
     let watching = setup.watch.map(|watch| Watching::prepare(watch, plan));
     let mut watching = watching.transpose()?;
@@ -128,6 +130,10 @@ fn attached(
     }
     let mut used = plan.clone();
     used.connection.http = source.http();
+    let unstamped = source.unstamped();
+    if !unstamped.is_empty() && unstamped.len() == source.agents().len() {
+        used.connection.do_without_stamps();
+    }
     let header = Header {
         role: setup.role.clone(),
         started_monotonic_ns: Some(source.begin_ns()),
@@ -143,7 +149,8 @@ fn attached(
     }
     let at_begin = agent_notes::of_begin(&*source)
         .into_iter()
-        .chain(by_our_clock);
+        .chain(by_our_clock)
+        .chain(agent_notes::of_unstamped(&unstamped, 0));
     let conductor = Conductor {
         source,
         workload,
@@ -153,6 +160,8 @@ fn attached(
         watching,
         changes: Vec::new(),
         at_begin: at_begin.collect(),
+        end_ns: 0,
+        announced: Vec::new(),
         lost: 0,
         returned: String::new(),
         slow: Vec::new(),
@@ -255,6 +264,10 @@ struct Conductor<'a> {
     changes: Vec<LoadChange>,
     /// The notes about the begin, until an interval has reported them.
     at_begin: Vec<Note>,
+    /// The end of the last interval: nanoseconds from the run's zero.
+    end_ns: u64,
+    /// The notes of what the others send of a lost agent's load, until an interval has some of it.
+    announced: Vec<Note>,
     /// The number of agents that were lost.
     lost: usize,
     /// The sentences about those that were back, each after a space.
@@ -332,6 +345,7 @@ impl Conductor<'_> {
 
     fn interval(&mut self, mut snapshot: Box<Snapshot>) {
         self.mask(&mut snapshot);
+        self.end_ns = self.end_ns.max(snapshot.end_ns);
         let watching = self.watching.as_mut().filter(|_| !snapshot.drain);
         let watched = watching.map(Watching::look);
         self.summary.observe(&snapshot);
@@ -400,9 +414,14 @@ impl Conductor<'_> {
         let mut notes = Vec::new();
         for loss in self.source.losses() {
             self.lost += 1;
+            self.workload.lose(&loss.workers);
             let present = self.source.agents().len().saturating_sub(self.lost);
             notes.extend(agent_notes::of_loss(&loss, present));
+            self.announced.extend(agent_notes::of_takeover(&loss));
         }
+        // Those who were to send it may be lost before.
+        let due = |note: &mut Note| note.at_ns < self.end_ns;
+        notes.extend(self.announced.extract_if(.., due));
         notes
     }
 
@@ -426,6 +445,8 @@ impl Conductor<'_> {
         };
         let notes = self.source.newcomers().into_iter().filter_map(note);
         let mut notes: Vec<Note> = notes.collect();
+        let unstamped = self.source.unstamped();
+        notes.extend(agent_notes::of_unstamped(&unstamped, self.end_ns));
         let outsiders = self.source.outsiders();
         notes.extend(outsiders.iter().filter_map(agent_notes::of_outsider));
         self.summary.agents = self.source.agents().to_vec();
@@ -434,6 +455,8 @@ impl Conductor<'_> {
 
     fn finish(mut self, reason: EndReason, unfinished: Unfinished) -> MeasuredRun {
         self.summary.host = host_counters().since(&self.host_before);
+        let mut of_agents = self.lost_agents();
+        of_agents.extend(self.returned_agents());
         let ended = self.ended(reason);
         let mut errors = Vec::new();
         if let Ended::Failed(text) = &ended {
@@ -441,8 +464,6 @@ impl Conductor<'_> {
         }
         // No later interval can report these.
         self.summary.changes.append(&mut self.changes);
-        let mut of_agents = self.lost_agents();
-        of_agents.extend(self.returned_agents());
         self.summary.notes.extend(of_agents);
         self.summary.notes.extend(self.commands.end_notes());
         self.summary.finish(ended, unfinished);
@@ -476,9 +497,10 @@ impl Conductor<'_> {
 
     fn ended(&self, reason: EndReason) -> Ended {
         if reason == EndReason::Failed {
-            let failure = self.source.failure();
+            let failure = self.source.failure(self.end_ns);
             let failure = failure.unwrap_or_else(|| "a worker failed.".to_owned());
-            return Ended::Failed(failure + &self.returned + &self.missing());
+            let all_lost = agent_notes::of_all_lost(self.source.agents().len(), self.lost);
+            return Ended::Failed(failure + all_lost + &self.returned + &self.missing());
         }
         let ended = self.commands.ended();
         ended.unwrap_or_else(|| planned_end(reason, &self.summary.plan))

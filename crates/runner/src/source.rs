@@ -5,7 +5,7 @@ use loadline_cluster::{Loss, Newcomer, Outsider, Processes, Return};
 use loadline_engine::{Event, Run, WorkerFailure};
 use loadline_plan::HttpVersion;
 use loadline_reactor::Address;
-use loadline_record::{AgentBegin, Distribution};
+use loadline_record::{AgentBegin, PartTimes};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ pub trait Source {
     fn control(&self) -> Box<dyn Control>;
 
     /// Returns the reasons why workers did not reach the end of the run, if any did not: a sentence
-    /// for each.
-    fn failure(&self) -> Option<String>;
+    /// for each. The last interval of the run ended at `end_ns`, in nanoseconds from its zero.
+    fn failure(&self, end_ns: u64) -> Option<String>;
 
     /// Returns the begin of the load: nanoseconds of `CLOCK_MONOTONIC`.
     fn begin_ns(&self) -> u64;
@@ -52,6 +52,12 @@ pub trait Source {
         0
     }
 
+    /// Returns the agents since the last call whose kernels timestamp nothing that arrives, though
+    /// the plan is of the kernel's clock.
+    fn unstamped(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns how far the begin of each agent's load is from the instant that all have in common.
     fn begins(&self) -> Vec<AgentBegin> {
         Vec::new()
@@ -78,7 +84,7 @@ pub trait Source {
     }
 
     /// Returns the response times that each of these agents has measured so far.
-    fn response_times_of_agents(&self) -> Vec<Distribution> {
+    fn response_times_of_agents(&self) -> Vec<PartTimes> {
         Vec::new()
     }
 
@@ -95,8 +101,8 @@ impl Source for Run {
         Box::new(self.handle())
     }
 
-    fn failure(&self) -> Option<String> {
-        sentences(Run::failures(self))
+    fn failure(&self, end_ns: u64) -> Option<String> {
+        sentences(Run::failures(self), end_ns)
     }
 
     fn begin_ns(&self) -> u64 {
@@ -116,12 +122,14 @@ impl Source for Run {
     }
 }
 
-/// Returns a sentence for each failure, one after the other; `None` if there is no failure.
-fn sentences(failures: &[WorkerFailure]) -> Option<String> {
+/// Returns a sentence for each failure, one after the other, as of the end of the last interval;
+/// `None` if there is no failure.
+fn sentences(failures: &[WorkerFailure], end_ns: u64) -> Option<String> {
     let (first, others) = failures.split_first()?;
-    let mut text = first.to_string();
+    let sentence = |failure: &WorkerFailure| failure.clone().as_of_end(end_ns).to_string();
+    let mut text = sentence(first);
     for failure in others {
-        let sentence = failure.to_string();
+        let sentence = sentence(failure);
         let mut letters = sentence.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
         text.push(' ');
@@ -139,8 +147,8 @@ impl Source for Processes {
         self.run.control()
     }
 
-    fn failure(&self) -> Option<String> {
-        Source::failure(&self.run)
+    fn failure(&self, end_ns: u64) -> Option<String> {
+        Source::failure(&self.run, end_ns)
     }
 
     fn begin_ns(&self) -> u64 {
@@ -171,6 +179,10 @@ impl Source for Processes {
         Processes::begin_error_ns(self)
     }
 
+    fn unstamped(&self) -> Vec<String> {
+        Processes::unstamped(self)
+    }
+
     fn begins(&self) -> Vec<AgentBegin> {
         Processes::begins(self)
     }
@@ -191,7 +203,7 @@ impl Source for Processes {
         Processes::newcomers(self)
     }
 
-    fn response_times_of_agents(&self) -> Vec<Distribution> {
+    fn response_times_of_agents(&self) -> Vec<PartTimes> {
         Processes::response_times_of_agents(self)
     }
 
@@ -211,14 +223,14 @@ mod tests {
             reason: "was killed by signal 9".to_owned(),
             until_s: "1.0".to_owned(),
             share: "50%".to_owned(),
-            extent: "on".to_owned(),
+            taken_from_ns: None,
         };
-        let said = sentences(&[gone(2), gone(1)]).expect("two sentences");
+        let said = sentences(&[gone(2), gone(1)], 0).expect("two sentences");
         assert!(said.starts_with("process 2 of 2 was killed"), "{said}");
         assert!(
             said.contains("from there on. Process 1 of 2 was killed"),
             "{said}"
         );
-        assert_eq!(sentences(&[]), None);
+        assert_eq!(sentences(&[], 0), None);
     }
 }

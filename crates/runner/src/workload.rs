@@ -13,6 +13,7 @@ use loadline_script::{Language, LoadSender, Raised, Script, language_of};
 use loadline_script_lua::Lua;
 use std::cell::Cell;
 use std::io;
+use std::ops::Range;
 
 pub use loadline_cluster::Job;
 pub use loadline_script::{OnError, Prints};
@@ -40,6 +41,9 @@ pub trait Workload {
     /// Receives what its users counted in addition to the engine's record, here or in other
     /// processes.
     fn tally(&self, _tally: &AnyTally) {}
+
+    /// Notes that these workers are lost with their users, because the agent is that had them.
+    fn lose(&self, _workers: &Range<u32>) {}
 
     /// Flushes its output, before something else is printed there.
     fn flush(&self) {}

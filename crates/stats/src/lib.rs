@@ -24,7 +24,7 @@
 //! - the confidence interval of a percentile: `interval.rs`; dependence of samples `dependence.rs`
 //! - when a run has enough samples: `slo.rs`, slow requests that come together `clusters.rs`
 //! - the end of the transient: `steady.rs`
-//! - whether two samples differ at all: `samples_differ.rs`
+//! - whether two samples differ at all: `samples_differ.rs`; whether all the time: `lasting.rs`
 //! - the comparison of two measurements: `compare.rs`, `compare/pieces.rs`, `compare/noise.rs`
 //! - the history of a figure: `change_points.rs`
 //! - the search for a capacity: `search.rs`, `search/class.rs`, `search/threshold.rs`
@@ -40,6 +40,7 @@ pub mod clusters;
 pub mod compare;
 pub mod dependence;
 mod interval;
+mod lasting;
 mod normal;
 mod samples_differ;
 pub mod search;
@@ -47,5 +48,6 @@ pub mod slo;
 pub mod steady;
 
 pub use interval::{Ranks, SampleSize, least_samples};
+pub use lasting::lasts;
 pub use normal::normal_quantile;
 pub use samples_differ::{Difference, compare_samples};

@@ -83,7 +83,7 @@ pub use so_far::SoFar;
 pub use spread::{Spread, is_whole, runs_still_needed, spreads};
 pub use transient::transient;
 pub use trend::{Trend, TrendChange};
-pub use until::{Goal, Impossible, Proofs, precision};
+pub use until::{Goal, Impossible, Proofs, precision, sure_precision};
 pub use validity::LATE_NS;
 
 pub use loadline_stats::compare::VISIBLE_IN;

@@ -358,9 +358,9 @@ pub fn precision(summary: &Summary, percentile: f64) -> Option<f64> {
     interval.half_width(times.percentile_ns(percentile))
 }
 
-/// As [`precision`], with the dependence of the worst of the run's own [`LEVELS`]: a run that
-/// happened to meet no queue yet shows little of it at the percentile itself.
-fn sure_precision(summary: &Summary, percentile: f64) -> Option<f64> {
+/// As [`precision`], with the dependence of the worst of the run's own levels: a run that happened
+/// to meet no queue yet shows little of it at the percentile itself. A run ends by this one.
+pub fn sure_precision(summary: &Summary, percentile: f64) -> Option<f64> {
     let (times, blocks) = (&summary.total.times.response, &summary.response_blocks);
     let found = precision(summary, percentile)?;
     let sizes = LEVELS.map(|level| dependence(times.into(), blocks, level));

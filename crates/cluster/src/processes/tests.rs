@@ -71,7 +71,7 @@ fn a_child_that_is_none_is_named_with_what_it_did() {
         ),
         (
             then_sleep("{\"hello\":{\"protocol\":99}}"),
-            "process 2 of 2: speaks version 99 of the protocol, not 6",
+            "process 2 of 2: speaks version 99 of the protocol, not 7",
         ),
         (
             send("{\"failed\":{\"reason\":\"no memory\"}}"),
@@ -136,7 +136,7 @@ fn agent(name: &str) -> (Line, std::sync::mpsc::Sender<Frame>) {
 }
 
 #[test]
-fn how_far_off_the_begin_of_each_agent_is_becomes_known() {
+fn how_far_off_the_begin_of_each_agent_is_and_who_has_no_timestamps_becomes_known() {
     let (lines, sending): (Vec<Line>, Vec<_>) = ["one", "two"].map(agent).into_iter().unzip();
     let readiness = Readiness {
         connected: 1,
@@ -150,6 +150,7 @@ fn how_far_off_the_begin_of_each_agent_is_becomes_known() {
         let frame = Frame::of(&message).expect("JSON");
         sending[part].send(frame).expect("a part");
     };
+    say(1, FromChild::Unstamped);
     for part in 0..2 {
         say(part, FromChild::Ready(Ready::from(&readiness)));
     }
@@ -169,6 +170,8 @@ fn how_far_off_the_begin_of_each_agent_is_becomes_known() {
             clock_error_ns: 2_000_000,
         })
     };
+    assert_eq!(processes.unstamped(), ["two"]);
+    assert!(processes.unstamped().is_empty());
     assert_eq!(processes.begins(), begins(0));
     say(1, FromChild::Begun { late_ns: 7_000_000 });
     let due = Instant::now() + Duration::from_secs(30);

@@ -32,6 +32,24 @@ fn who_says_a_word_is_there_and_who_does_not_is_missed() {
 }
 
 #[test]
+fn what_nobody_lived_to_send_is_not_said_to_be_sent() {
+    let lost = WorkerFailure::Gone {
+        part: "agent web-1".to_owned(),
+        reason: "said nothing for 3 s and was ended".to_owned(),
+        until_s: "2.0".to_owned(),
+        share: "50%".to_owned(),
+        taken_from_ns: Some(6_350_000_001),
+    };
+    let said = |end_ns| lost.clone().as_of_end(end_ns).to_string();
+    let begin = "agent web-1 said nothing for 3 s and was ended: the last that it told is the \
+                 interval up to 2.0 s, and 50% of the load is lost from there";
+    let taken = format!("{begin} to 6.4 s, from when on the others send it.");
+    assert_eq!(said(7_000_000_000), taken);
+    assert_eq!(said(6_000_000_000), format!("{begin} on."));
+    assert_eq!(lost.to_string(), taken);
+}
+
+#[test]
 fn a_panic_is_told_by_its_message_whatever_it_threw() {
     for (panic, told) in [
         (Box::new("a") as Box<dyn Any + Send>, "a"),

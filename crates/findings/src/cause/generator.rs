@@ -123,8 +123,8 @@ pub(super) fn unsent(planned: u64, unsent: u64, by_loadline: u64, lost: u64) -> 
     if lost > 0 && 2 * lost >= by_loadline {
         return format!(
             "{} of {of} planned requests were lost with a process or an agent that ended: what it \
-             had sent since its last report is unknown, and until others took over the load was \
-             lower than planned. Make the run again.",
+             had sent since its last report is unknown, and the load was lower than planned while \
+             nobody else sent its part. Make the run again.",
             units::count(lost),
         );
     }

@@ -26,6 +26,7 @@ use loadline_runner::{
 use loadline_script_js::{
     Abort, Failure, Measured, RunState, Scenario, Stage, StageKind, SummaryFiles, launch, unbegun,
 };
+use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -559,6 +560,12 @@ impl Workload for Users {
         let job = || Ok(elsewhere.job.clone());
         let tallies = Measured::codec(&self.recording);
         start_scenarios(plan, interests, &self.launches, job, tallies)
+    }
+
+    fn lose(&self, workers: &Range<u32>) {
+        if let Some((running, _)) = &self.judged {
+            running.state.lose_users_of(workers);
+        }
     }
 
     fn declared(&self) -> Vec<DeclaredCheck> {

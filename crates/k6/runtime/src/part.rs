@@ -277,6 +277,15 @@ impl AllCounts {
         }
     }
 
+    /// Sets the counts of the users of the processes with these workers to 0. What they completed
+    /// stays.
+    pub(crate) fn lose_users_of(&mut self, workers: &Range<u32>) {
+        for (_, lost) in self.0.range_mut(workers.clone()) {
+            (lost.ready, lost.active) = (0, 0);
+            lost.scenarios.iter_mut().for_each(|one| one.active = 0);
+        }
+    }
+
     fn sum<T: Sum>(&self, count: impl Fn(&ProcessCounts) -> T) -> T {
         self.0.values().map(count).sum()
     }
@@ -458,6 +467,9 @@ mod tests {
         }
         let of = |count: fn(&ScenarioCounts) -> u64| all.sum(|one| count(&one.scenarios[0]));
         assert_eq!((of(|one| one.begun), of(|one| one.active.into())), (12, 5));
+        all.lose_users_of(&(2..4));
+        let of = |count: fn(&ScenarioCounts) -> u64| all.sum(|one| count(&one.scenarios[0]));
+        assert_eq!((of(|one| one.begun), of(|one| one.active.into())), (12, 1));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use loadline_k6_metrics::RecorderSetup;
 use loadline_k6_options::LocalIps;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -232,6 +233,11 @@ impl RunState {
     pub(crate) fn counts_of_processes(&self) -> MutexGuard<'_, AllCounts> {
         let counts = self.counts_of_processes.lock();
         counts.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts no users any more of the process that had these workers: it is lost.
+    pub fn lose_users_of(&self, workers: &Range<u32>) {
+        self.counts_of_processes().lose_users_of(workers);
     }
 
     /// Ends the run because of this; the first counts.

@@ -6,7 +6,7 @@ use loadline_plan::{DEFAULT_MAX_CONNECTIONS, Level, Plan, Until};
 use loadline_record::{Counts, Ended, LoadChange, Model, Summary, Transient};
 use loadline_units as units;
 use loadline_units::rounding::per_second;
-use loadline_verdict::precision;
+use loadline_verdict::{precision, sure_precision};
 use std::time::Duration;
 
 /// Columns of the facts' names.
@@ -132,14 +132,27 @@ fn reached(summary: &Summary) -> String {
 /// Returns the condition of the run's end, if it ended before.
 fn not_reached(summary: &Summary) -> String {
     match summary.plan.until {
-        Some(until @ Until::Precise { .. }) => {
-            format!(
-                ", and {until} not reached: it is known to {}",
-                precise(summary)
-            )
+        Some(until @ Until::Precise { percentile, within }) => {
+            let why = why_not_reached(summary, percentile, within);
+            let precise = precise(summary);
+            format!(", and {until} not reached: it is known to {precise}{why}")
         }
         Some(Until::Decided) => ", and the checks not decided".to_owned(),
         None => String::new(),
+    }
+}
+
+/// Returns why a run did not end although the interval of its percentile is narrow enough, as the
+/// end of a sentence; nothing if it is not.
+fn why_not_reached(summary: &Summary, percentile: f64, within: f64) -> String {
+    let is_narrow = precision(summary, percentile).is_some_and(|found| found <= within);
+    match sure_precision(summary, percentile).filter(|_| is_narrow) {
+        None => String::new(),
+        Some(sure) if sure > within => format!(
+            ", but to ±{} if it varies from second to second as other percentiles do",
+            units::share(sure)
+        ),
+        Some(_) => ", but was not yet when the run was a quarter shorter".to_owned(),
     }
 }
 

@@ -3,8 +3,9 @@
 use super::*;
 use crate::samples;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Level, Metric, Statistic, Until};
-use loadline_record::{Ended, LoadChange, Note, Summary, Transient};
-use loadline_verdict::{CheckResult, Observed, evaluate_observed};
+use loadline_record::{Distribution, Ended, LoadChange, Note, Summary, Transient};
+use loadline_units as units;
+use loadline_verdict::{CheckResult, Observed, evaluate_observed, precision, sure_precision};
 use std::time::Duration;
 
 #[test]
@@ -59,6 +60,39 @@ fn what_ended_a_run_and_what_was_left_out_stand_in_the_head() {
     let text = unwrapped(&open);
     assert!(text.contains("and the checks not decided"), "{text}");
     assert!(text.contains("too short to detect its warm-up"), "{text}");
+}
+
+#[test]
+fn a_percentile_that_is_precise_at_the_end_alone_says_what_it_lacked() {
+    let mut open = samples::settled();
+    open.ended = Ended::Duration;
+    // A second whose times beyond the median are all slow.
+    let mut second = Distribution::default();
+    second.record_many_ns(1, 500);
+    second.record_many_ns(10_000_000_000, 500);
+    open.response_blocks.observe(&second);
+    let percentile = 50.0;
+    let of_run = precision(&open, percentile).unwrap();
+    let sure = sure_precision(&open, percentile).unwrap();
+    assert!(of_run < sure, "{of_run} {sure}");
+    let mut said = |within| {
+        open.plan.until = Some(Until::Precise { percentile, within });
+        unwrapped(&open)
+    };
+    let text = said(of_run * 0.9);
+    assert!(text.contains("it is known to ±"), "{text}");
+    assert!(!text.contains(", but "), "{text}");
+    let text = said((of_run + sure) / 2.0);
+    let end = format!(
+        ", but to ±{} if it varies from second to second as other percentiles do",
+        units::share(sure)
+    );
+    assert!(text.contains(&end), "{text}");
+    let text = said(sure * 1.1);
+    assert!(
+        text.contains(", but was not yet when the run was a quarter shorter"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -208,7 +208,7 @@ impl Source for Window {
         Box::new(Stop(Arc::clone(&self.stopped)))
     }
 
-    fn failure(&self) -> Option<String> {
+    fn failure(&self, _: u64) -> Option<String> {
         self.failure.clone()
     }
 

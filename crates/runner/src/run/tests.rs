@@ -1,5 +1,8 @@
 //! The loop with a source of scripted events: without threads, sockets and clock.
 
+/// Runs of agents.
+mod agents;
+
 use super::*;
 use crate::commands::{Command, Control};
 use crate::feed::{News, QUEUE, feed};
@@ -72,7 +75,7 @@ impl Source for Events {
         Box::new(Recorded(Arc::clone(&self.orders)))
     }
 
-    fn failure(&self) -> Option<String> {
+    fn failure(&self, _: u64) -> Option<String> {
         Some("worker 0 panicked.".to_owned())
     }
 
