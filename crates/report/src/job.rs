@@ -59,6 +59,12 @@ impl<'a> JobReport<'a> {
         run.or_else(compared)
     }
 
+    /// Returns the worst grade of the runs.
+    fn grade(&self) -> Grade {
+        let grades = self.runs.iter().map(RunResult::grade);
+        grades.max().unwrap_or(Grade::Valid)
+    }
+
     /// Returns the target.
     fn target(&self) -> String {
         let target = self.first().map(|run| wording::target(&run.plan));

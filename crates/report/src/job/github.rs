@@ -44,7 +44,7 @@ pub fn annotations(report: &JobReport<'_>) -> String {
         .collect();
     match lines.is_empty() {
         true => {
-            let verdict = in_words(Outcome::Passed, &cases);
+            let verdict = in_words(Outcome::Passed, report.grade(), &cases);
             command("notice", &format!("Loadline: {verdict}"), &in_short(report))
         }
         false => lines.concat(),

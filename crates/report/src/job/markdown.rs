@@ -12,7 +12,7 @@ use crate::text::name_cells;
 use crate::{layout, names, percentiles, quantity};
 use loadline_record::{Model, Row, Summary};
 use loadline_units as units;
-use loadline_verdict::{Comparison, RunResult};
+use loadline_verdict::{Comparison, Grade, RunResult};
 
 /// The percentiles of a run that are shown, those of which there are enough samples.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
@@ -47,11 +47,18 @@ fn head(report: &JobReport<'_>, cases: &[Case]) -> String {
     let verdict = verdict(cases);
     format!(
         "### {} Loadline: {}\n\n{}  \n{}",
-        sign(verdict),
-        in_words(verdict, cases),
+        sign_of_all(verdict, report.grade()),
+        in_words(verdict, report.grade(), cases),
         code(&report.target()),
         plain(&report.load())
     )
+}
+
+fn sign_of_all(verdict: Outcome, grade: Grade) -> &'static str {
+    match verdict {
+        Outcome::Passed if grade != Grade::Valid => "⚠️",
+        Outcome::Passed | Outcome::Undecided | Outcome::Failed | Outcome::Invalid => sign(verdict),
+    }
 }
 
 fn sign(outcome: Outcome) -> &'static str {
@@ -64,12 +71,23 @@ fn sign(outcome: Outcome) -> &'static str {
 }
 
 /// The verdict in a heading.
-pub(super) fn in_words(verdict: Outcome, cases: &[Case]) -> String {
+pub(super) fn in_words(verdict: Outcome, grade: Grade, cases: &[Case]) -> String {
     let judged = || cases.iter().filter(|case| case.suite != Suite::Validity);
     let all = judged().count();
     let count = judged().filter(|case| case.outcome == verdict).count();
     match verdict {
-        Outcome::Passed if all == 0 => "a valid result, and nothing to judge it by".to_owned(),
+        Outcome::Passed if all == 0 => {
+            format!(
+                "a result that is {}, and nothing to judge it by",
+                grade.name()
+            )
+        }
+        Outcome::Passed if grade != Grade::Valid => {
+            format!(
+                "passed ({all} of {all}) on a result that is {}",
+                grade.name()
+            )
+        }
         Outcome::Passed => format!("passed ({all} of {all})"),
         Outcome::Invalid => "the result is invalid".to_owned(),
         Outcome::Undecided | Outcome::Failed => format!("{} ({count} of {all})", verdict.word()),

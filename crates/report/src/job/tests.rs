@@ -296,3 +296,19 @@ proptest! {
         prop_assert_eq!(annotations(&report).lines().count(), 1);
     }
 }
+
+#[test]
+fn a_heading_says_that_a_result_is_suspect() {
+    let headings = |checks: &[&str]| {
+        let mut late = samples::late();
+        late.complete = true;
+        let runs = [checked(late, checks)];
+        assert_eq!(runs[0].grade(), Grade::Suspect);
+        let text = markdown(&job_of(&runs));
+        text.lines().next().unwrap().to_owned()
+    };
+    let alone = "### ⚠️ Loadline: a result that is suspect, and nothing to judge it by";
+    assert_eq!(headings(&[]), alone);
+    let passed = "### ⚠️ Loadline: passed (1 of 1) on a result that is suspect";
+    assert_eq!(headings(&["errors<100%"]), passed);
+}
