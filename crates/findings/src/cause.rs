@@ -112,6 +112,14 @@ pub enum Cause {
         /// The number of requests that were begun.
         sent: u64,
     },
+    /// Users of a closed load could not connect and waited before they tried again, as the engine
+    /// has them wait: what they would have sent is neither in the rate nor among the failures.
+    Unreachable {
+        /// The time in which nothing was answered, in nanoseconds.
+        away_ns: u64,
+        /// The time of the run, in nanoseconds.
+        duration_ns: u64,
+    },
     /// The hypervisor gave CPU time to other machines.
     Stolen {
         /// The share of the CPU time.
@@ -325,6 +333,7 @@ impl Cause {
             Cause::Missed { .. } => "missed",
             Cause::Descriptors { .. } => "descriptors",
             Cause::Ports { .. } => "ports",
+            Cause::Unreachable { .. } => "unreachable",
             Cause::Stolen { .. } => "stolen",
             Cause::Lost { .. } => "lost",
             Cause::UnevenBegin { .. } => "uneven_begin",
@@ -383,6 +392,7 @@ impl Cause {
             | Cause::Missed { .. }
             | Cause::Descriptors { .. }
             | Cause::Ports { .. }
+            | Cause::Unreachable { .. }
             | Cause::Stolen { .. }
             | Cause::Lost { .. }
             | Cause::UnevenBegin { .. }

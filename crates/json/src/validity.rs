@@ -44,7 +44,7 @@ impl Grade {
 }
 
 /// The kinds of findings of this version.
-const FINDINGS: [&str; 22] = [
+const FINDINGS: [&str; 23] = [
     "decisive",
     "late",
     "plan_limit",
@@ -59,6 +59,7 @@ const FINDINGS: [&str; 22] = [
     "missed",
     "descriptors",
     "ports",
+    "unreachable",
     "stolen",
     "lost",
     "uneven_begin",

@@ -46,6 +46,10 @@ const STALLED: f64 = 0.001;
 /// With more than this share of the requests unsent because ports or descriptors ran out it is
 /// another load (as of [`SENT`]); fewer may already have shaped it.
 const SHORT: f64 = 1.0 - SENT;
+/// The longest wait of a user between two dials that fail, in nanoseconds, as the engine has it.
+const LONGEST_WAIT_NS: u64 = 100_000_000;
+/// The dials of a user before its waits are that long, with some to spare for further outages.
+const WAITS_BEFORE: u64 = 20;
 /// More than this share of the TCP segments was sent again, and not just a few.
 const LOST: f64 = 0.01;
 const FEW_LOST: u64 = 10;
@@ -66,6 +70,7 @@ pub(crate) fn validity(summary: &Summary) -> Findings {
     let both = [
         descriptors(summary),
         ports(summary),
+        unreachable(summary),
         unstamped(summary),
         stalled(summary),
         busy(summary).or_else(|| busy_at_times(summary)),
@@ -373,6 +378,45 @@ fn short(summary: &Summary, kind: ErrorKind, cause: impl Fn(u64, u64) -> Cause) 
     };
     let cause = cause(failed, sent);
     (failed > 0).then_some(Finding { grade, cause })
+}
+
+/// Returns the finding that users waited for long before they dialled again, as the engine has them
+/// wait where a load is closed. Their requests are missing in the rate and among the failures, so a
+/// check of these may pass only because of the wait.
+fn unreachable(summary: &Summary) -> Option<Finding> {
+    let plan = &summary.plan;
+    if plan.load.shape != Shape::Closed || plan.script.is_some() {
+        return None;
+    }
+    let (away_ns, duration_ns) = (away_ns(summary), summary.duration_ns);
+    let share = away_ns as f64 / duration_ns.max(1) as f64;
+    // With more dials than this nobody waited: the tool whose words are used dials on at once.
+    let waits = away_ns / LONGEST_WAIT_NS + WAITS_BEFORE;
+    let dials = [ErrorKind::Resolve, ErrorKind::Connect, ErrorKind::Tls]
+        .iter()
+        .filter_map(|kind| summary.total.errors.get(kind))
+        .map(|failures| failures.count)
+        .sum::<u64>();
+    let have_waited = dials > 0 && dials <= waits * u64::from(plan.load.max_users);
+    if share <= SHORT || summary.total.counts.answered == 0 || !have_waited {
+        return None;
+    }
+    let grade = match share > RATE_OFF {
+        true => Grade::Invalid,
+        false => Grade::Suspect,
+    };
+    let cause = Cause::Unreachable {
+        away_ns,
+        duration_ns,
+    };
+    Some(Finding { grade, cause })
+}
+
+/// The time of the intervals in which requests failed and none was answered, in nanoseconds.
+fn away_ns(summary: &Summary) -> u64 {
+    let rows = summary.rows.iter();
+    let away = rows.filter(|row| row.counts.answered == 0 && row.counts.failed > 0);
+    away.map(|row| row.end_ns - row.start_ns).sum()
 }
 
 fn stolen(summary: &Summary) -> Option<Finding> {

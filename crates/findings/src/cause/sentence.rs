@@ -32,6 +32,10 @@ impl Cause {
             Cause::Missed { planned, missed } => generator::missed(*planned, *missed),
             Cause::Descriptors { failed, sent } => generator::descriptors(*failed, *sent),
             Cause::Ports { failed, sent } => generator::ports(*failed, *sent),
+            Cause::Unreachable {
+                away_ns,
+                duration_ns,
+            } => generator::unreachable(*away_ns, *duration_ns),
             Cause::Stolen { share } => generator::stolen(*share),
             Cause::Lost { share } => generator::lost(*share),
             Cause::UnevenBegin {

@@ -225,6 +225,10 @@ fn every_cause_is_a_sentence_that_ends_in_what_to_do() {
             failed: 9_000,
             sent: 37_000,
         },
+        Cause::Unreachable {
+            away_ns: 15_000_000_000,
+            duration_ns: 20_000_000_000,
+        },
         Cause::Stolen { share: 0.08 },
         Cause::UnevenBegin {
             agent: "web-2".to_owned(),

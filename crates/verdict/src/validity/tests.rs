@@ -106,6 +106,49 @@ fn more_than_a_hundredth_of_dropped_iterations_makes_a_result_suspect() {
     assert_eq!(found(open(), dropping(2, 100)), suspect);
 }
 
+/// Ten more seconds, in the last ones of which nothing could be reached and this many dials failed.
+fn with_an_outage(seconds: usize, dials: u64) -> impl FnOnce(&mut Summary) {
+    move |summary| {
+        for index in 0..10 {
+            let mut second = Snapshot::empty((10 + index as u64) * SECOND);
+            second.end_ns = second.start_ns + SECOND;
+            match index < 10 - seconds {
+                true => second.counts.answered = 100,
+                false => second.counts.failed = dials / seconds as u64,
+            }
+            summary.observe(&second);
+        }
+        let connect = Failures {
+            count: dials,
+            ..Failures::default()
+        };
+        summary.total.errors = [(ErrorKind::Connect, connect)].into();
+        summary.duration_ns = 20 * SECOND;
+    }
+}
+
+#[test]
+fn a_closed_load_that_waited_for_an_unreachable_target_is_no_evidence() {
+    let outage = |grade| [(grade, "unreachable")];
+    assert_eq!(
+        found(closed(), with_an_outage(1, 12)),
+        outage(Grade::Suspect)
+    );
+    assert_eq!(
+        found(closed(), with_an_outage(3, 33)),
+        outage(Grade::Invalid)
+    );
+    // Each arrival of an open load counts, and so does each dial of a tool that does not wait.
+    assert_eq!(found(open(), with_an_outage(3, 33)), []);
+    assert_eq!(found(closed(), with_an_outage(3, 3_000)), []);
+    // A run that never reached its target says so itself.
+    let unreached = |summary: &mut Summary| {
+        with_an_outage(3, 33)(summary);
+        summary.total.counts.answered = 0;
+    };
+    assert_eq!(found(closed(), unreached), []);
+}
+
 #[test]
 fn a_busy_worker_is_a_note_in_an_open_load_and_the_limit_in_a_closed_one() {
     use Grade::Valid;
