@@ -113,7 +113,7 @@ pub enum Cause {
         sent: u64,
     },
     /// Users of a closed load could not connect and waited before they tried again, as the engine
-    /// has them wait: what they would have sent is neither in the rate nor among the failures.
+    /// has them wait: fewer requests failed than they would have sent.
     Unreachable {
         /// The time in which nothing was answered, in nanoseconds.
         away_ns: u64,

@@ -59,10 +59,12 @@ impl<'a> JobReport<'a> {
         run.or_else(compared)
     }
 
-    /// Returns the worst grade of the runs.
+    /// Returns the worst grade of the runs, those that are compared included.
     fn grade(&self) -> Grade {
-        let grades = self.runs.iter().map(RunResult::grade);
-        grades.max().unwrap_or(Grade::Valid)
+        let compared = self.compared.into_iter().flat_map(ComparedFiles::each);
+        let compared = compared.map(|(_, run)| run.result.grade());
+        let grades = self.runs.iter().map(RunResult::grade).chain(compared);
+        grades.max().unwrap_or_default()
     }
 
     /// Returns the target.

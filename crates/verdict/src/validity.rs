@@ -46,10 +46,6 @@ const STALLED: f64 = 0.001;
 /// With more than this share of the requests unsent because ports or descriptors ran out it is
 /// another load (as of [`SENT`]); fewer may already have shaped it.
 const SHORT: f64 = 1.0 - SENT;
-/// The longest wait of a user between two dials that fail, in nanoseconds, as the engine has it.
-const LONGEST_WAIT_NS: u64 = 100_000_000;
-/// The dials of a user before its waits are that long, with some to spare for further outages.
-const WAITS_BEFORE: u64 = 20;
 /// More than this share of the TCP segments was sent again, and not just a few.
 const LOST: f64 = 0.01;
 const FEW_LOST: u64 = 10;
@@ -380,25 +376,21 @@ fn short(summary: &Summary, kind: ErrorKind, cause: impl Fn(u64, u64) -> Cause) 
     (failed > 0).then_some(Finding { grade, cause })
 }
 
-/// Returns the finding that users waited for long before they dialled again, as the engine has them
-/// wait where a load is closed. Their requests are missing in the rate and among the failures, so a
-/// check of these may pass only because of the wait.
+/// Returns the finding that users could not connect and, as the engine has them do where a load is
+/// closed, waited before each further dial. Far fewer requests fail meanwhile than were sent before,
+/// so that a check of rate or failures may pass only because of the wait. Where as many fail, as of
+/// users that pause anyway or of a target that was slow, nothing is missing.
 fn unreachable(summary: &Summary) -> Option<Finding> {
     let plan = &summary.plan;
-    if plan.load.shape != Shape::Closed || plan.script.is_some() {
+    let waits = plan.load.shape == Shape::Closed && plan.script.is_none();
+    let outage = Outage::of(summary);
+    let share = outage.away_ns as f64 / summary.duration_ns.max(1) as f64;
+    let is_short = share <= SHORT;
+    let was_reached = summary.total.counts.answered > 0;
+    if !waits || is_short || !was_reached {
         return None;
     }
-    let (away_ns, duration_ns) = (away_ns(summary), summary.duration_ns);
-    let share = away_ns as f64 / duration_ns.max(1) as f64;
-    // With more dials than this nobody waited: the tool whose words are used dials on at once.
-    let waits = away_ns / LONGEST_WAIT_NS + WAITS_BEFORE;
-    let dials = [ErrorKind::Resolve, ErrorKind::Connect, ErrorKind::Tls]
-        .iter()
-        .filter_map(|kind| summary.total.errors.get(kind))
-        .map(|failures| failures.count)
-        .sum::<u64>();
-    let have_waited = dials > 0 && dials <= waits * u64::from(plan.load.max_users);
-    if share <= SHORT || summary.total.counts.answered == 0 || !have_waited {
+    if !outage.is_of_dials(summary) || !outage.lacks_requests(summary) {
         return None;
     }
     let grade = match share > RATE_OFF {
@@ -406,17 +398,48 @@ fn unreachable(summary: &Summary) -> Option<Finding> {
         false => Grade::Suspect,
     };
     let cause = Cause::Unreachable {
-        away_ns,
-        duration_ns,
+        away_ns: outage.away_ns,
+        duration_ns: summary.duration_ns,
     };
     Some(Finding { grade, cause })
 }
 
-/// The time of the intervals in which requests failed and none was answered, in nanoseconds.
-fn away_ns(summary: &Summary) -> u64 {
-    let rows = summary.rows.iter();
-    let away = rows.filter(|row| row.counts.answered == 0 && row.counts.failed > 0);
-    away.map(|row| row.end_ns - row.start_ns).sum()
+/// The intervals in which requests failed and none was answered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outage {
+    /// Their time, in nanoseconds.
+    away_ns: u64,
+    /// The requests that failed in them.
+    failed: u64,
+}
+
+impl Outage {
+    fn of(summary: &Summary) -> Self {
+        let rows = summary.rows.iter();
+        let away = rows.filter(|row| row.counts.answered == 0 && row.counts.failed > 0);
+        away.fold(Outage::default(), |sum, row| Outage {
+            away_ns: sum.away_ns + (row.end_ns - row.start_ns),
+            failed: sum.failed + row.counts.failed,
+        })
+    }
+
+    /// True if its failures are mostly connections that could not be opened.
+    fn is_of_dials(self, summary: &Summary) -> bool {
+        let kinds = [ErrorKind::Resolve, ErrorKind::Connect, ErrorKind::Tls];
+        let failures = kinds
+            .iter()
+            .filter_map(|kind| summary.total.errors.get(kind));
+        let dials: u64 = failures.map(|failures| failures.count).sum();
+        2 * dials > self.failed
+    }
+
+    /// True if fewer requests a second ended in it than otherwise.
+    fn lacks_requests(self, summary: &Summary) -> bool {
+        let other_ns = summary.duration_ns.saturating_sub(self.away_ns);
+        let other = summary.total.counts.ended().saturating_sub(self.failed);
+        let as_before = other as f64 * self.away_ns as f64 / other_ns.max(1) as f64;
+        (self.failed as f64) < as_before * (1.0 - RATE_OFF)
+    }
 }
 
 fn stolen(summary: &Summary) -> Option<Finding> {

@@ -157,9 +157,9 @@ pub(super) fn dropped(planned: u64, dropped: u64) -> String {
 pub(super) fn unreachable(away_ns: u64, duration_ns: u64) -> String {
     format!(
         "For {} of {} no connection could be opened and nothing was answered. Users of a closed \
-         load wait up to 100 ms then before they try again, so few of the requests that this time \
-         would have had are among the failures, and none in the rate. Look at the seconds before \
-         it, or set a rate (-r): each request that falls due counts then.",
+         load then wait up to 100 ms before they try again, so fewer requests failed than would \
+         have been sent. Look at the seconds before it, or set a rate (-r): then each request that \
+         falls due counts.",
         units::duration(Duration::from_nanos(away_ns)),
         units::duration(Duration::from_nanos(duration_ns)),
     )

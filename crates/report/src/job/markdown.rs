@@ -55,10 +55,12 @@ fn head(report: &JobReport<'_>, cases: &[Case]) -> String {
 }
 
 fn sign_of_all(verdict: Outcome, grade: Grade) -> &'static str {
-    match verdict {
-        Outcome::Passed if grade != Grade::Valid => "⚠️",
-        Outcome::Passed | Outcome::Undecided | Outcome::Failed | Outcome::Invalid => sign(verdict),
-    }
+    let is_doubtful = verdict == Outcome::Passed && grade != Grade::Valid;
+    sign(if is_doubtful {
+        Outcome::Invalid
+    } else {
+        verdict
+    })
 }
 
 fn sign(outcome: Outcome) -> &'static str {

@@ -311,4 +311,25 @@ fn a_heading_says_that_a_result_is_suspect() {
     assert_eq!(headings(&[]), alone);
     let passed = "### ⚠️ Loadline: passed (1 of 1) on a result that is suspect";
     assert_eq!(headings(&["errors<100%"]), passed);
+    // A file that is compared is no better than a run.
+    compared(&[], |compared| {
+        let mut late = samples::late();
+        late.complete = true;
+        let late = RunResult::new(late);
+        let files = ComparedFiles {
+            comparison: compared.comparison,
+            base: vec![compared.base[0]],
+            with: vec![FileRun {
+                result: &late,
+                ..compared.with[0]
+            }],
+            tolerances: Vec::new(),
+            slower_fails: false,
+        };
+        let report = JobReport {
+            compared: Some(&files),
+            ..job_of(&[])
+        };
+        assert_eq!(markdown(&report).lines().next(), Some(alone));
+    });
 }

@@ -106,44 +106,43 @@ fn more_than_a_hundredth_of_dropped_iterations_makes_a_result_suspect() {
     assert_eq!(found(open(), dropping(2, 100)), suspect);
 }
 
-/// Ten more seconds, in the last ones of which nothing could be reached and this many dials failed.
-fn with_an_outage(seconds: usize, dials: u64) -> impl FnOnce(&mut Summary) {
+/// Ten more seconds, in the last ones of which this many requests failed and none was answered.
+fn with_an_outage(kind: ErrorKind, seconds: usize, failed: u64) -> impl FnOnce(&mut Summary) {
     move |summary| {
         for index in 0..10 {
             let mut second = Snapshot::empty((10 + index as u64) * SECOND);
             second.end_ns = second.start_ns + SECOND;
             match index < 10 - seconds {
                 true => second.counts.answered = 100,
-                false => second.counts.failed = dials / seconds as u64,
+                false => second.counts.failed = failed / seconds as u64,
             }
             summary.observe(&second);
         }
-        let connect = Failures {
-            count: dials,
+        let failures = Failures {
+            count: failed,
             ..Failures::default()
         };
-        summary.total.errors = [(ErrorKind::Connect, connect)].into();
+        summary.total.errors = [(kind, failures)].into();
         summary.duration_ns = 20 * SECOND;
     }
 }
 
 #[test]
 fn a_closed_load_that_waited_for_an_unreachable_target_is_no_evidence() {
+    use ErrorKind::{Connect, Timeout};
     let outage = |grade| [(grade, "unreachable")];
-    assert_eq!(
-        found(closed(), with_an_outage(1, 12)),
-        outage(Grade::Suspect)
-    );
-    assert_eq!(
-        found(closed(), with_an_outage(3, 33)),
-        outage(Grade::Invalid)
-    );
-    // Each arrival of an open load counts, and so does each dial of a tool that does not wait.
-    assert_eq!(found(open(), with_an_outage(3, 33)), []);
-    assert_eq!(found(closed(), with_an_outage(3, 3_000)), []);
+    let second = with_an_outage(Connect, 1, 12);
+    assert_eq!(found(closed(), second), outage(Grade::Suspect));
+    let three = || with_an_outage(Connect, 3, 33);
+    assert_eq!(found(closed(), three()), outage(Grade::Invalid));
+    // Each arrival of an open load counts, and nothing is missing where as many fail as were sent.
+    assert_eq!(found(open(), three()), []);
+    assert_eq!(found(closed(), with_an_outage(Connect, 3, 300)), []);
+    // A target that takes connections and hangs can be reached.
+    assert_eq!(found(closed(), with_an_outage(Timeout, 3, 33)), []);
     // A run that never reached its target says so itself.
     let unreached = |summary: &mut Summary| {
-        with_an_outage(3, 33)(summary);
+        three()(summary);
         summary.total.counts.answered = 0;
     };
     assert_eq!(found(closed(), unreached), []);
