@@ -377,8 +377,8 @@ fn short(summary: &Summary, kind: ErrorKind, cause: impl Fn(u64, u64) -> Cause) 
 }
 
 /// Returns the finding that users could not connect and, as the engine has them do where a load is
-/// closed, waited before each further dial. Far fewer requests fail meanwhile than were sent before,
-/// so that a check of rate or failures may pass only because of the wait. Where as many fail, as of
+/// closed, waited before each further dial. Fewer requests fail meanwhile than were sent before, so
+/// that a check of rate or failures may pass only because of the wait. Where as many fail, as of
 /// users that pause anyway or of a target that was slow, nothing is missing.
 fn unreachable(summary: &Summary) -> Option<Finding> {
     let plan = &summary.plan;
