@@ -60,6 +60,8 @@ pub(crate) struct BatchBegin {
     pub(crate) at_ns: u64,
     /// The start of its first request.
     pub(crate) start: Start,
+    /// The time by which stalls of the loop put it off, as far as it waited at all.
+    pub(crate) put_off_ns: u64,
     /// True if another batch of the user is in flight, which uses the iteration's starts.
     pub(crate) is_concurrent: bool,
     /// The index of its first request that belongs to the measured part of the run.
@@ -67,9 +69,20 @@ pub(crate) struct BatchBegin {
 }
 
 impl BatchBegin {
-    /// Returns the instant at which a request of this start was ready, not after the begin.
+    /// Returns the instant at which a request of this start was ready, not after the begin; without
+    /// the stalls of the loop that put it off.
     pub(crate) fn ready_ns(&self, start: Start) -> u64 {
-        start.ready_ns.clamp(start.intended_ns, self.at_ns)
+        let ready_ns = start.ready_ns.saturating_sub(self.put_off_ns);
+        ready_ns.clamp(start.intended_ns, self.at_ns)
+    }
+
+    /// Returns the time for which its user was free for it.
+    pub(crate) fn free_ns(&self) -> u64 {
+        let Start {
+            intended_ns,
+            ready_ns,
+        } = self.start;
+        self.at_ns - ready_ns.clamp(intended_ns, self.at_ns)
     }
 }
 

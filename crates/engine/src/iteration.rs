@@ -299,6 +299,7 @@ impl<H: Host> User<H> {
             timer.until(due_ns).await;
             let is_changed = self.changes.get() != worker.pacer.changes();
             if !is_changed && due_ns != NEVER {
+                self.was_idle.set(true);
                 return true;
             }
             self.give_back_void_starts();
@@ -319,6 +320,7 @@ impl<H: Host> User<H> {
             return Taken::Nothing;
         }
         self.changes.set(self.worker.pacer.changes());
+        self.put_off_ns.set(self.worker.backlog.stalled_ns());
         let is_paused = self.fill(&mut starts, depth, now_ns);
         let Some(last) = starts.last() else {
             return match is_paused {

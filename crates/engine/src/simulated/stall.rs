@@ -156,6 +156,48 @@ fn a_frozen_server_is_in_the_response_time_and_blocks() {
     }
 }
 
+/// Runs 2 000 arrivals per second for 10 s, with up to this many connections. The worker stalls for
+/// a second in the middle, and the server is frozen meanwhile if `freeze` is that second.
+fn stalled_for_a_second(connections: u32, most: u32, freeze: std::ops::Range<u64>) -> Ran {
+    let mut plan = open(2_000, connections, 10 * SECOND);
+    plan.load.max_users = most;
+    let mut world = World::new(plan);
+    world.latency_ns = 5 * US;
+    world
+        .at(0, move |hands| hands.server.freeze(freeze))
+        .at(4_500 * MS, |hands| hands.sim.stall(SECOND))
+        .run()
+}
+
+#[test]
+fn what_connections_catch_up_with_after_a_stall_of_the_worker_is_late_not_blocked() {
+    // From few connections, which take a while for the backlog, to many, which take no time.
+    for (connections, most) in [(2, 2), (50, 50), (2, 3_000), (3_000, 3_000)] {
+        let ran = stalled_for_a_second(connections, most, 0..0);
+        assert_eq!(ran.counts(), [20_000, 20_000, 20_000, 0, 0]);
+        let times = &ran.total.times;
+        if connections >= 50 {
+            assert_truth(&times.response);
+        }
+        let lateness = times.lateness.percentile_ns(99.0) as f64;
+        assert!((lateness - 900e6).abs() <= 2e6, "{lateness}");
+        // A backlog of 2 000 takes two connections 10 ms, in which another 20 fall due.
+        let undelayed_ns = times.undelayed.max_ns();
+        assert!(undelayed_ns < 11 * MS, "{connections}: {undelayed_ns}");
+        assert!(times.blocked.percentile_ns(99.0) < MS);
+    }
+}
+
+#[test]
+fn a_stall_of_the_worker_excuses_no_freeze_of_the_server_after_it() {
+    let ran = stalled_for_a_second(50, 50, 7_000 * MS..8_000 * MS);
+    assert_eq!(ran.counts(), [20_000, 20_000, 20_000, 0, 0]);
+    let times = &ran.total.times;
+    let long = times.response.len() - times.response.count_up_to_ns(500 * MS);
+    assert!((2_000..=2_010).contains(&long), "half of either second");
+    assert_truth(&times.undelayed);
+}
+
 #[test]
 fn with_connections_enough_a_frozen_server_is_in_the_service_time() {
     let ran = frozen_for_a_second(50, 3_000, 1);

@@ -28,6 +28,8 @@ impl<H: Host> Account for User<H> {
         let _waits = Counted::in_number(&self.activity.waiting);
         let place = shared.place().await;
         self.set_free_since(network.host.now_ns());
+        let put_off_ns = self.put_off_ns.get().max(self.worker.backlog.stalled_ns());
+        self.put_off_ns.set(put_off_ns);
         Some(place)
     }
 
@@ -132,6 +134,7 @@ impl<H: Host> User<H> {
         let begun = BatchBegin {
             at_ns,
             start,
+            put_off_ns: self.put_off_ns.get(),
             is_concurrent,
             first_counted: self.first_counted(start, later, count),
         };
@@ -159,7 +162,10 @@ impl<H: Host> User<H> {
             recorder.arrived(since_zero(ready_ns), begun_ns, counted as u64);
             let late_ns = batch.at_ns.saturating_sub(ready_ns);
             if worker.pacer.is_open() {
-                worker.backlog.sent(counted as u64, late_ns);
+                let was_idle = self.was_idle.replace(false);
+                worker
+                    .backlog
+                    .sent(counted as u64, batch.free_ns(), was_idle);
             }
             if !batch.is_concurrent {
                 activity.late_ns.set(late_ns);

@@ -5,6 +5,10 @@
 //! further requests that could have been sent: as many as were sent meanwhile per unit of time in
 //! use. During a stall of the loop all of them count as free, because responses that had arrived
 //! were not read.
+//!
+//! A stall also leaves arrivals behind that the connections then have to catch up with. Those wait
+//! for a connection, and would not if the loop had gone on: as long as the backlog lasts, each is
+//! put off by the length of the stall, or by all of its wait if that is shorter.
 
 use std::cell::Cell;
 
@@ -17,6 +21,10 @@ pub(crate) struct Backlog {
     sent: Cell<u64>,
     /// The total time for which their connections had been free for them.
     free_ns: Cell<u64>,
+    /// The longest delay of a start for which an idle user waited: the loop did not wake it.
+    woken_late_ns: Cell<u64>,
+    /// The total length of the loop's stalls since then, as far as they were noticed.
+    noticed_ns: Cell<u64>,
 }
 
 impl Backlog {
@@ -26,20 +34,35 @@ impl Backlog {
         self.since_ns.set(now_ns);
         self.sent.set(0);
         self.free_ns.set(0);
+        self.woken_late_ns.set(0);
+        self.noticed_ns.set(0);
     }
 
     /// Counts requests that were sent together on a connection that had been free for them this
-    /// long.
+    /// long, of a user that waited for their start if it `was_idle`.
     #[inline]
-    pub(crate) fn sent(&self, count: u64, free_ns: u64) {
+    pub(crate) fn sent(&self, count: u64, free_ns: u64, was_idle: bool) {
         self.sent.set(self.sent.get() + count);
         self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
+        if was_idle {
+            self.woken_late_ns
+                .set(self.woken_late_ns.get().max(free_ns));
+        }
     }
 
     /// Counts a stall of the loop, in which none of this many connections was used.
     pub(super) fn stalled(&self, stalled_ns: u64, users: u32) {
         let free_ns = stalled_ns.saturating_mul(u64::from(users));
         self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
+        self.noticed_ns
+            .set(self.noticed_ns.get().saturating_add(stalled_ns));
+    }
+
+    /// Returns the time by which the loop's stalls put off what waits: stalls end before an idle
+    /// user is woken and before they are noticed, and either may miss a part.
+    #[inline]
+    pub(crate) fn stalled_ns(&self) -> u64 {
+        self.woken_late_ns.get().max(self.noticed_ns.get())
     }
 
     /// Returns how many more requests could have been sent until `now_ns` by this many users, of
@@ -65,7 +88,7 @@ mod tests {
     fn connections_in_use_could_not_have_sent_more() {
         let backlog = Backlog::default();
         backlog.is_empty_at(1_000);
-        backlog.sent(50, 0);
+        backlog.sent(50, 0, false);
         assert_eq!(backlog.could_have_sent(9_000, 50, 0), 0);
     }
 
@@ -73,10 +96,23 @@ mod tests {
     fn what_was_free_as_long_as_in_use_could_have_sent_as_much() {
         let backlog = Backlog::default();
         backlog.is_empty_at(1_000);
-        backlog.sent(10, 3_000);
-        backlog.sent(10, 1_000);
+        backlog.sent(10, 3_000, false);
+        backlog.sent(10, 1_000, false);
         assert_eq!(backlog.could_have_sent(5_000, 2, 0), 20);
         backlog.is_empty_at(5_000);
         assert_eq!(backlog.could_have_sent(6_000, 2, 2_000), u64::MAX);
+    }
+
+    #[test]
+    fn a_stall_puts_off_what_waits_until_a_user_is_idle() {
+        let backlog = Backlog::default();
+        backlog.sent(1, 7_000, true);
+        backlog.sent(1, 9_000, false);
+        assert_eq!(backlog.stalled_ns(), 7_000);
+        backlog.stalled(5_000, 2);
+        backlog.stalled(4_000, 2);
+        assert_eq!(backlog.stalled_ns(), 9_000);
+        backlog.is_empty_at(20_000);
+        assert_eq!(backlog.stalled_ns(), 0);
     }
 }
