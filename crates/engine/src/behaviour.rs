@@ -53,6 +53,9 @@ pub trait Scenario<H: Host>: 'static {
     const COUNTS: bool = false;
     /// True if the [early tally](Self::take_early_tally) is taken at each check of the worker.
     const IS_LIVE: bool = false;
+    /// True if users finish their iterations after a stop, with all requests of these: that time is
+    /// part of the measured part then.
+    const FINISHES_ITERATIONS: bool = false;
 
     /// The type of the behaviours.
     type Behaviour: Behaviour<H>;

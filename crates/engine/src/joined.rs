@@ -9,7 +9,7 @@ use crate::event::PartRecord;
 use crate::lost::WorkerFailure;
 use crate::report::{Done, Gone, Interval, Report};
 use crate::tally::AnyTally;
-use loadline_record::{Distribution, PartTimes, TimesOfParts};
+use loadline_record::{Distribution, PartTimes, Snapshot, TimesOfParts};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -26,6 +26,9 @@ pub(crate) struct Joined {
     taken: Option<Vec<Taken>>,
     /// The records of the members in the last interval that was joined, if they are kept.
     records: Option<Vec<PartRecord>>,
+    /// The end of the last interval of the window that was joined, in nanoseconds from the run's
+    /// zero.
+    window_end_ns: u64,
 }
 
 /// The standing of a member up to an interval that is joined: who joins the next ones need not
@@ -110,12 +113,13 @@ impl Member {
         self.waiting.pop_front()
     }
 
-    /// Returns the requests in flight on its workers that have finished, if it does not report
-    /// them with its part of the next interval.
+    /// Returns the requests in flight on its workers that it does not report with its part of the
+    /// next interval: on those that have finished, or on all if its window is over.
     fn gone_in_flight(&self, drains: bool) -> u64 {
         match (self.waiting.front(), &self.done) {
             (Some(next), _) if next.snapshot.drain == drains => 0,
-            (Some(_), _) => self.gone.in_flight,
+            // It drains, and others go on: what it left in flight is as it was.
+            (Some(_), _) => self.joined_in_flight,
             (None, done) => done.as_ref().map_or(0, |done| done.unfinished.in_flight),
         }
     }
@@ -138,6 +142,7 @@ impl Joined {
             response: None,
             taken: None,
             records: None,
+            window_end_ns: 0,
         }
     }
 
@@ -288,6 +293,17 @@ impl Joined {
         member.is_none_or(|member| member.done.is_some())
     }
 
+    /// Has the drain begin where the window ends: members that are stopped end their windows at
+    /// different instants.
+    fn follow_the_window(&mut self, joined: &mut Snapshot) {
+        if !joined.drain {
+            self.window_end_ns = joined.end_ns;
+            return;
+        }
+        joined.start_ns = joined.start_ns.max(self.window_end_ns);
+        joined.end_ns = joined.end_ns.max(joined.start_ns);
+    }
+
     /// Returns the next interval of all members together, once every one that continues has
     /// reported it.
     pub(crate) fn interval(&mut self) -> Option<Interval> {
@@ -325,6 +341,7 @@ impl Joined {
         }
         let mut joined = joined?;
         joined.gone.in_flight += gone_in_flight;
+        self.follow_the_window(&mut joined.snapshot);
         joined.gone.workers = self.members.iter().flat_map(Member::gone_workers).collect();
         Some(joined)
     }

@@ -5,7 +5,8 @@
 //! - The duration or the last stage is over: no request is begun any more. With a drain, unfinished
 //!   requests may end during that time; then they are cut off.
 //! - The condition of `--until` is met, or SIGINT, SIGTERM or SIGHUP (unless ignored) is received:
-//!   no request is begun any more. Requests in flight may end until the duration is over.
+//!   no request is begun any more. Requests in flight may end until the duration is over; that time
+//!   is no part of the measured one, unless users finish the iterations of a script in it.
 //! - The last of the plan's number of requests has ended: no user has a start left.
 //! - One of these signals is received while connections are opened: the process ends with exit code
 //!   130 and prints that nothing was measured.

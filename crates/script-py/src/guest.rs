@@ -35,6 +35,7 @@ pub(crate) fn take_requester() -> Option<Requester<Kernel>> {
 impl Scenario<Kernel> for Hosting {
     const COMPOSES: bool = true;
     const COUNTS: bool = true;
+    const FINISHES_ITERATIONS: bool = true;
     type Behaviour = Landlord;
 
     fn user(&mut self) -> Landlord {

@@ -35,6 +35,7 @@ impl<H: Host, S: Scenario<H>, C: TallySource> Scenario<H> for WithTally<S, C> {
     const COMPOSES: bool = S::COMPOSES;
     const COUNTS: bool = true;
     const IS_LIVE: bool = true;
+    const FINISHES_ITERATIONS: bool = S::FINISHES_ITERATIONS;
 
     type Behaviour = S::Behaviour;
 

@@ -45,6 +45,8 @@ pub(super) struct Supervisor<H: Host, S> {
     window_end_ns: u64,
     /// The instant at which the run was stopped from outside, or this worker by one of its users.
     pub(super) stopped_ns: Option<u64>,
+    /// True if the measured part is over, and what is in flight may still end.
+    is_window_over: bool,
     /// The number of changes of the load that it has received.
     changes: usize,
     /// The received changes that it has not reported yet.
@@ -65,6 +67,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             window_end_ns: worker.over_ns(),
             number,
             stopped_ns: None,
+            is_window_over: false,
             changes: 0,
             received: Vec::new(),
             takeovers: 0,
@@ -109,7 +112,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.tick(now_ns);
             self.report_early_tally();
             if self.is_stopped_anew(handle.order()) {
-                self.stop(now_ns);
+                self.stop(now_ns, handle.order());
             }
             if now_ns >= self.end_ns && self.drains(handle.order()) {
                 self.drain();
@@ -144,18 +147,25 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     fn drain(&mut self) {
         let worker = Rc::clone(&self.pool.worker);
         let drain_end_ns = self.drain_end_ns();
-        let flight_ns = flight_ns(&self.pool, self.end_ns);
-        self.snapshot_intervals(self.end_ns);
-        worker.recorder().borrow_mut().still_in_flight(flight_ns);
-        self.snapshot(self.end_ns, self.end_ns);
-        worker.recorder().borrow_mut().drain();
+        self.end_window(self.end_ns);
         worker.draining.set(true);
         if !worker.pacer.is_open() {
             self.pool.retire_idle();
         }
         self.pool.end_pause(self.now_ns());
-        self.boundary_ns = u64::MAX;
         self.end_ns = drain_end_ns;
+    }
+
+    /// Takes the last snapshots of the measured part.
+    fn end_window(&mut self, at_ns: u64) {
+        let worker = Rc::clone(&self.pool.worker);
+        let flight_ns = flight_ns(&self.pool, at_ns);
+        self.snapshot_intervals(at_ns);
+        worker.recorder().borrow_mut().still_in_flight(flight_ns);
+        self.snapshot(at_ns, at_ns);
+        worker.recorder().borrow_mut().drain();
+        self.boundary_ns = u64::MAX;
+        self.is_window_over = true;
     }
 
     /// Returns the delay of this check.
@@ -322,11 +332,17 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         stopped && self.stopped_ns.is_none()
     }
 
-    /// Begins nothing new.
-    fn stop(&mut self, now_ns: u64) {
+    /// Begins nothing new. If all workers stop, what is still in flight is no load any more: the
+    /// measured part is over, unless users go on with their iterations.
+    fn stop(&mut self, now_ns: u64, order: Order) {
         self.stopped_ns = Some(now_ns);
         self.pool.worker.stopping.set(true);
         self.pool.retire_idle();
+        let is_measured = !self.is_window_over && now_ns > self.pool.worker.zero_ns();
+        let is_over = order == Order::Stop && !S::FINISHES_ITERATIONS && is_measured;
+        if is_over && !self.pool.worker.is_over() {
+            self.end_window(now_ns);
+        }
     }
 
     /// Waits for the next action, which users may trigger earlier.
@@ -424,7 +440,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let unfinished = UnfinishedWork::new(&worker, now_ns, until_ns).count(&self.pool);
         self.pool.cut_off();
         self.snapshot_intervals(now_ns);
-        if !worker.draining.get() {
+        if !self.is_window_over {
             worker.recorder().borrow_mut().still_in_flight(flight_ns);
         }
         if worker.paces_itself {

@@ -250,6 +250,7 @@ impl Scenario<Kernel> for Users {
     const COMPOSES: bool = true;
     const COUNTS: bool = true;
     const IS_LIVE: bool = true;
+    const FINISHES_ITERATIONS: bool = true;
 
     type Behaviour = User;
 
