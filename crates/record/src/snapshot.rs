@@ -246,6 +246,16 @@ impl Snapshot {
             .fold(0, |sum, failures| sum.saturating_add(failures.count))
     }
 
+    /// Returns the failures because no connection could be opened, except those for want of a
+    /// resource of this machine, and the text of one.
+    pub fn failed_dials(&self) -> (u64, &str) {
+        let kinds = [ErrorKind::Connect, ErrorKind::Tls, ErrorKind::Resolve];
+        let failures = || kinds.iter().filter_map(|kind| self.errors.get(kind));
+        let count = failures().fold(0, |sum: u64, failures| sum.saturating_add(failures.count));
+        let example = failures().map(|failures| &*failures.example).next();
+        (count, example.unwrap_or_default())
+    }
+
     /// Returns the responses with a status for which `is_bad` is true, except those that a script
     /// rejected: these are among the [failures](Counts::failures).
     pub fn accepted_with(&self, is_bad: impl Fn(u16) -> bool) -> u64 {

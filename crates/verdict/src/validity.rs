@@ -10,7 +10,7 @@
 use crate::effect::{checked, connections_in_use, decided_by_own_delay};
 use crate::{CheckOutcome, is_limited_by_plan, own_delay, plan_wait};
 use loadline_findings::{Cause, Finding, Findings, Grade};
-use loadline_plan::{Clock, Shape, Statistic};
+use loadline_plan::{Clock, Plan, Script, Shape, Statistic};
 use loadline_record::watched::{GENERATOR, mean_rate};
 use loadline_record::{Counts, ErrorKind, Model, Summary, Transient, Unfinished, WorkerTimes};
 
@@ -381,8 +381,7 @@ fn short(summary: &Summary, kind: ErrorKind, cause: impl Fn(u64, u64) -> Cause) 
 /// that a check of rate or failures may pass only because of the wait. Where as many fail, as of
 /// users that pause anyway or of a target that was slow, nothing is missing.
 fn unreachable(summary: &Summary) -> Option<Finding> {
-    let plan = &summary.plan;
-    let waits = plan.load.shape == Shape::Closed && plan.script.is_none();
+    let waits = waits_before_dials(&summary.plan);
     let outage = Outage::of(summary);
     let share = outage.away_ns as f64 / summary.duration_ns.max(1) as f64;
     let is_short = share <= SHORT;
@@ -402,6 +401,13 @@ fn unreachable(summary: &Summary) -> Option<Finding> {
         duration_ns: summary.duration_ns,
     };
     Some(Finding { grade, cause })
+}
+
+/// True if the engine has users wait after a dial that failed: those of a closed load, unless their
+/// script is in JavaScript or Python, which wait by themselves.
+fn waits_before_dials(plan: &Plan) -> bool {
+    let is_lua = |script: &Script| script.path.extension().is_some_and(|name| name == "lua");
+    plan.load.shape == Shape::Closed && plan.script.as_ref().is_none_or(is_lua)
 }
 
 /// The intervals in which requests failed and none was answered.
@@ -425,11 +431,7 @@ impl Outage {
 
     /// True if its failures are mostly connections that could not be opened.
     fn is_of_dials(self, summary: &Summary) -> bool {
-        let kinds = [ErrorKind::Resolve, ErrorKind::Connect, ErrorKind::Tls];
-        let failures = kinds
-            .iter()
-            .filter_map(|kind| summary.total.errors.get(kind));
-        let dials: u64 = failures.map(|failures| failures.count).sum();
+        let (dials, _) = summary.total.failed_dials();
         2 * dials > self.failed
     }
 

@@ -1,5 +1,5 @@
 use super::*;
-use loadline_plan::{Arrivals, Load, Plan, Rate, Shape};
+use loadline_plan::{Arrivals, Load, Plan, Rate, Script, Shape};
 use loadline_record::{
     AgentBegin, Distribution, Ended, Environment, Failures, Header, HostCounters, Snapshot,
     Unfinished, Workers,
@@ -135,6 +135,21 @@ fn a_closed_load_that_waited_for_an_unreachable_target_is_no_evidence() {
     assert_eq!(found(closed(), second), outage(Grade::Suspect));
     let three = || with_an_outage(Connect, 3, 33);
     assert_eq!(found(closed(), three()), outage(Grade::Invalid));
+    // A Lua script's users wait, those of other languages do not.
+    let scripted = |path: &str| {
+        let script = Script {
+            path: path.into(),
+            args: Vec::new(),
+            crc32: None,
+            names_urls: false,
+        };
+        move |summary: &mut Summary| {
+            three()(summary);
+            summary.plan.script = Some(script);
+        }
+    };
+    assert_eq!(found(closed(), scripted("a.lua")), outage(Grade::Invalid));
+    assert_eq!(found(closed(), scripted("a.py")), []);
     // Each arrival of an open load counts, and nothing is missing where as many fail as were sent.
     assert_eq!(found(open(), three()), []);
     assert_eq!(found(closed(), with_an_outage(Connect, 3, 300)), []);
