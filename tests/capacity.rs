@@ -450,6 +450,28 @@ fn an_interrupted_search_tells_what_it_knows() {
 }
 
 #[test]
+fn a_search_ends_where_its_target_does_and_says_so() {
+    let server = limited(400.0);
+    let _beside_others = beside_others();
+    let target = url(&server, "");
+    let mut words: Vec<&str> = QUICK.to_vec();
+    words.extend(["--min-rate", "100", "--no-floor", &target]);
+    let mut child = command(&words).spawn().expect("the command starts");
+    let said = child.stderr.take().expect("its standard error is read");
+    let mut lines = BufReader::new(said).lines().map_while(Result::ok);
+    let third = lines.find(|line| line.starts_with("trial   3"));
+    assert!(third.is_some(), "the search has begun");
+    drop(server);
+    let rest: Vec<String> = lines.collect();
+    let output = child.wait_with_output().expect("the command ends");
+    let (said, report) = (rest.join("\n"), String::from_utf8_lossy(&output.stdout));
+    assert_eq!(output.status.code(), Some(2), "{said}{report}");
+    assert!(said.contains("the search ended early: "), "{said}");
+    assert!(report.contains("when it was interrupted."), "{report}");
+    assert!(!report.contains("give it more"), "{report}");
+}
+
+#[test]
 fn a_picture_is_drawn_over_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let plan = dir.path().join("plan.toml");

@@ -155,7 +155,8 @@ pub struct Observation {
     /// stolen by the hypervisor, or a loop stalled. Such losses come and go with a neighbour.
     pub lost_time: bool,
     /// True if a part of the generator was lost during the trial, so that its load was not the one
-    /// that was planned: the trial says nothing about the target.
+    /// that was planned, or if the target could not be reached at all: the trial says nothing about
+    /// its capacity.
     #[serde(default)]
     pub is_void: bool,
     /// The reason why the generator may have reached its limit before the target did.

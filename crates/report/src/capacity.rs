@@ -13,13 +13,16 @@ use crate::table::{Column, line};
 use crate::text::{Extent, TextOptions, assemble, floor_text};
 use crate::{layout, wording};
 use loadline_capacity::{
-    Breaking, Conclusion, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial, Why,
+    Breaking, Conclusion, Observation, Recovery, Rung, SearchOutcome, Settings, TooShort, Trial,
+    Why,
 };
 use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
 use loadline_units as units;
 use std::time::SystemTime;
-use words::{amount, answer_line, disturbed, goal, other_cause, p50, p99, too_short, verdict};
+use words::{
+    amount, answer_line, disturbed, goal, other_cause, p50, p99, too_short, verdict, was_unreached,
+};
 
 /// A search, and the data of its report.
 #[derive(Clone, Copy, Debug)]
@@ -190,20 +193,25 @@ fn course(report: &CapacityReport<'_>) -> String {
     )
 }
 
-/// Returns the number of trials in which the machine lost time, or a part of the load was lost.
+/// Returns the number of trials that were discarded for each reason.
 fn discarded(outcome: &SearchOutcome) -> String {
-    let count = |is_void: bool| {
+    let count = |is_so: &dyn Fn(&Observation) -> bool| {
         let discarded = outcome.trials.iter().filter(|trial| trial.discarded);
-        discarded
-            .filter(|trial| trial.seen.is_void == is_void)
-            .count()
+        discarded.filter(|trial| is_so(&trial.seen)).count()
     };
-    let (disturbed, void) = (count(false), count(true));
-    let disturbed = (disturbed > 0)
-        .then(|| format!("{disturbed} of them discarded, because the machine was disturbed"));
-    let void = (void > 0)
-        .then(|| format!("{void} of them discarded, because a part of its load was lost"));
-    let reasons: Vec<String> = disturbed.into_iter().chain(void).collect();
+    let unreached = count(&was_unreached);
+    let counts = [
+        (count(&|seen| !seen.is_void), "the machine was disturbed"),
+        (
+            count(&|seen| seen.is_void) - unreached,
+            "a part of its load was lost",
+        ),
+        (unreached, "the target was not reached"),
+    ];
+    let reasons = counts.iter().filter(|(count, _)| *count > 0);
+    let reasons: Vec<String> = reasons
+        .map(|(count, reason)| format!("{count} of them discarded, because {reason}"))
+        .collect();
     match reasons.is_empty() {
         true => String::new(),
         false => format!(" ({})", reasons.join(", ")),

@@ -32,8 +32,9 @@ pub enum RunError {
     /// The load could not be begun.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A part of the load was lost in every one of the last trials of a search.
-    #[error("the last trials of the search all lost a part of their load: {0}")]
+    /// Every one of the last trials of a search lost a part of its load, or never reached its
+    /// target.
+    #[error("the last trials of the search all had to be discarded: {0}")]
     Void(String),
     /// An observer was not ready.
     #[error(transparent)]

@@ -105,7 +105,7 @@ pub(crate) fn run(mut search: Search) -> Result<Exit> {
         errors_added: search.errors_added,
         settings: &setup.searched.settings,
         outcome: &outcome,
-        interrupted: matches!(ended, SearchEnd::Interrupted),
+        interrupted: !matches!(ended, SearchEnd::Complete),
         origin: &first.0.unwrap_or_else(|| Origin::now(environment)),
     };
     shown.end(&report);

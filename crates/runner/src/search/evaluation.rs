@@ -253,10 +253,22 @@ fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f
         drained_s: summary.drained_ns as f64 / 1e9,
         target_cores: target_cores(summary),
         lost_time: lost_time(run),
-        is_void: matches!(summary.ended, Ended::Failed(_)),
+        is_void: matches!(summary.ended, Ended::Failed(_)) || unreached(summary).is_some(),
         own_limit: None,
         disturbance: None,
     }
+}
+
+/// Returns the reason why nothing was answered, if that is that no connection could be opened: a
+/// target that has ended, or is being restarted, has no capacity that could be measured.
+pub(super) fn unreached(summary: &Summary) -> Option<String> {
+    let total = &summary.total;
+    let (dials, example) = total.failed_dials();
+    let is_gone = total.counts.answered == 0 && 2 * dials > total.counts.failed;
+    is_gone.then(|| match example {
+        "" => "no connection could be opened.".to_owned(),
+        example => format!("no connection could be opened: {example}."),
+    })
 }
 
 /// True if a check holds as far as one trial can determine: the search makes it certain.
@@ -294,7 +306,7 @@ mod tests {
     use super::*;
     use crate::samples;
     use loadline_plan::Plan;
-    use loadline_record::{Environment, Header};
+    use loadline_record::{Environment, ErrorKind, Failures, Header};
     use std::time::SystemTime;
 
     const MS: u64 = 1_000_000;
@@ -326,6 +338,31 @@ mod tests {
             .record_many_ns(age_ms * MS, waiting);
         summary.finish(Ended::Duration, unfinished);
         RunResult::new(summary)
+    }
+
+    #[test]
+    fn a_trial_that_reached_nothing_is_void() {
+        let failing = |answered, kind| {
+            let mut run = cut(answered, 0, 0);
+            let failures = Failures {
+                count: 20,
+                example: "Connection refused".to_owned(),
+            };
+            run.summary.total.errors = [(kind, failures)].into();
+            run.summary.total.counts.failed = 20;
+            run
+        };
+        let gone = failing(0, ErrorKind::Connect);
+        let reason = "no connection could be opened: Connection refused.";
+        assert_eq!(unreached(&gone.summary).as_deref(), Some(reason));
+        assert!(Evaluation::default().observe(gone, 20.0).is_void);
+        // What was reached at all, or hangs, is judged by its checks.
+        for other in [
+            failing(1, ErrorKind::Connect),
+            failing(0, ErrorKind::Timeout),
+        ] {
+            assert!(!Evaluation::default().observe(other, 20.0).is_void);
+        }
     }
 
     #[test]

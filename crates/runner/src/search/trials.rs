@@ -4,6 +4,7 @@
 //! and not measured, so that its connections are open and the queues of the target have reached
 //! their length.
 
+use super::evaluation::unreached;
 use super::saved::store;
 use super::{Evaluation, length, whole};
 use crate::commands::Commands;
@@ -54,7 +55,8 @@ pub enum Progress<'a> {
     Trial(&'a Trial),
     /// The target is left idle for this many seconds.
     Pause(f64),
-    /// A part of the load was lost for this reason, and the trial is made again.
+    /// A part of the load was lost or the target not reached, for this reason, and the trial is
+    /// made again.
     Void(&'a str),
     /// Fewer agents than before are left, so many.
     Left(u32),
@@ -171,6 +173,8 @@ impl Trials<'_, '_, '_> {
         let (result, trouble) = (conducted.result, conducted.trouble);
         if let Ended::Failed(reason) = &result.summary.ended {
             self.void(reason, trouble)?;
+        } else if let Some(reason) = unreached(&result.summary) {
+            self.void(&reason, trouble)?;
         } else {
             self.keep_trouble(trouble);
         }
@@ -184,7 +188,7 @@ impl Trials<'_, '_, '_> {
         }
     }
 
-    /// Accounts for a trial in which a part of the load was lost for this reason.
+    /// Accounts for a trial that says nothing about the load of the target, for this reason.
     ///
     /// # Errors
     /// If too many trials in a row were void.
