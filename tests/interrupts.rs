@@ -83,6 +83,28 @@ fn the_first_interrupt_ends_the_run_gently_and_reports_it() {
 }
 
 #[test]
+fn the_wait_for_what_is_in_flight_is_no_part_of_an_interrupted_run() {
+    let server = serve();
+    let running = start(&server, &["-r", "100"], "delay=1500ms");
+    while server.counts().requests < 200 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&running, "INT");
+    let said = running.end();
+    let report: Value = serde_json::from_str(&said.stdout).expect("the report is printed");
+    let summary = &report["summary"];
+    assert_balanced(summary);
+    assert_eq!(count(summary, "in_flight"), 0, "all of it has ended");
+    let planned = count(summary, "planned");
+    let seconds = summary["duration_s"].as_f64().expect("a length");
+    let due = 100.0 * seconds;
+    assert!(
+        (planned as f64 - due).abs() <= 1.0,
+        "{planned} in {seconds} s"
+    );
+}
+
+#[test]
 fn the_report_of_an_interrupted_run_ends_as_its_checks_do() {
     let (server, folder) = (serve(), tempfile::tempdir().unwrap());
     for (check, code) in [("errors<1%", 0), ("p50<1us", 1)] {
