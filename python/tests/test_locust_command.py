@@ -209,6 +209,17 @@ def test_bad_input_is_one_sentence(tmp_path, text, arguments, code, sentence):
     assert (tmp_path / "out_stats.csv").read_text() == before["out_stats.csv"]
 
 
+@pytest.mark.parametrize("words", [["--nats", "nats://127.0.0.1"], ["--agents=2"],
+                                   ["--agents-timeout", "2s"], ["--elastic"]])
+def test_a_flag_of_the_command_among_locusts_words_is_told_its_place(tmp_path, words):
+    write(tmp_path, IDLE)
+    ended = run(tmp_path, "--headless", "-t", "1", *words)
+    name = words[0].partition("=")[0]
+    sentence = f"{name} is a flag of Loadline's own: write it before Locust's words, as in loadline"
+    assert (ended.code, ended.err.count(sentence)) == (2, 1), ended.err
+    assert "Did you mean" not in ended.err
+
+
 def test_two_classes_of_one_name(tmp_path):
     write(tmp_path, IDLE, "one.py")
     write(tmp_path, IDLE, "two.py")
