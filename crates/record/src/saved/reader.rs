@@ -27,6 +27,8 @@ pub struct RunFile {
     pub(super) intervals: Vec<StoredSnapshot>,
     pub(super) summary: Summary,
     search_outcome: Option<SavedOutcome>,
+    /// The bytes of a last line that is not whole and can't be read.
+    stray_bytes: u64,
 }
 
 impl RunFile {
@@ -78,7 +80,10 @@ impl RunFile {
                 continue;
             }
             match run.take_or_begin(&line.bytes) {
-                Err(LineError::Json(_)) if !line.whole => break,
+                Err(LineError::Json(_)) if !line.whole => {
+                    run.stray_bytes = line.bytes.len() as u64;
+                    break;
+                }
                 Err(reason) => return Err(lines.error(reason)),
                 Ok(None) => {}
                 Ok(Some(next)) => before.push(std::mem::replace(&mut run, next)),
@@ -96,6 +101,7 @@ impl RunFile {
             header,
             intervals: Vec::new(),
             search_outcome: None,
+            stray_bytes: 0,
         }
     }
 
@@ -123,6 +129,16 @@ impl RunFile {
     /// [stored](super::append_search) and this version can read it.
     pub fn search_outcome(&self) -> Option<&SavedOutcome> {
         self.search_outcome.as_ref()
+    }
+
+    /// Returns the number of bytes behind the end of this run, the last one of its file, that are no
+    /// whole line, and so are not read. A run that was killed has no end: what breaks off is a part
+    /// of it, and not counted here.
+    pub fn stray_bytes(&self) -> u64 {
+        match self.summary.complete {
+            true => self.stray_bytes,
+            false => 0,
+        }
     }
 
     /// Returns the intervals of the window, in order, without those of a transient that was cut.
