@@ -326,13 +326,17 @@ impl Summary {
     /// Ends the run, with the requests that have no response.
     pub fn finish(&mut self, ended: Ended, unfinished: Unfinished) {
         self.ended = ended;
-        if unfinished.lost > 0 {
-            // The arrivals that fell due after the last interval of a lost worker were not
-            // reported.
-            self.total.counts.plan_at_least(unfinished.unsent);
-        }
+        self.plan_lost(&unfinished);
         self.unfinished = unfinished;
         self.complete = true;
+    }
+
+    /// Counts as planned what fell due after the last interval of a lost worker, which no interval
+    /// reports.
+    pub(crate) fn plan_lost(&mut self, unfinished: &Unfinished) {
+        if unfinished.lost > 0 {
+            self.total.counts.plan_at_least(unfinished.unsent);
+        }
     }
 }
 

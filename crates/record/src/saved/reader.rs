@@ -237,9 +237,6 @@ impl RunFile {
     fn take_summary(&mut self, line: &[u8]) -> Result<(), LineError> {
         let mut total: StoredSnapshot = serde_json::from_slice(line)?;
         total.read_as_of(self.summary.format);
-        if total.decode()? != self.summary.total {
-            return Err(LineError::NotTheSum);
-        }
         let RunEnd {
             ended,
             unfinished,
@@ -250,6 +247,11 @@ impl RunFile {
             begins_off,
             outside,
         } = serde_json::from_slice(line)?;
+        let unfinished = unfinished.decode()?;
+        self.summary.plan_lost(&unfinished);
+        if total.decode()? != self.summary.total {
+            return Err(LineError::NotTheSum);
+        }
         let Beside { changes, notes, .. } = serde_json::from_slice(line)?;
         self.summary.changes.extend(changes);
         self.summary.notes.extend(notes);
@@ -259,7 +261,7 @@ impl RunFile {
         self.summary.odd_agents = odd_agents;
         self.summary.begins_off = begins_off;
         self.summary.add_outside(&outside.decode()?);
-        self.summary.finish(ended, unfinished.decode()?);
+        self.summary.finish(ended, unfinished);
         let whole = std::mem::replace(&mut self.summary, Summary::new(self.header.clone()));
         let left_out = transient.map_or(0, Transient::intervals);
         let rest = self.intervals.iter().skip(left_out);
