@@ -216,6 +216,20 @@ fn a_run_whose_worker_failed_before_it_reported_has_no_figures() {
     assert!(unwrapped(&lost).contains("Validity"));
 }
 
+#[test]
+fn a_run_that_lost_its_workers_says_beside_its_rate_what_was_lost() {
+    let mut lost = samples::steady();
+    lost.total.counts.planned *= 4;
+    lost.unfinished.lost = lost.total.counts.planned / 4 * 3;
+    let line = short::rate(&lost, "3.00 s");
+    let all = loadline_units::count(lost.total.counts.planned);
+    let said = format!(" of {all} planned requests were lost");
+    assert!(
+        line.contains("answered in 3.00 s; ") && line.ends_with(&said),
+        "{line}"
+    );
+}
+
 /// The report with every line break a blank.
 fn unwrapped(summary: &Summary) -> String {
     plain(summary)
