@@ -120,6 +120,13 @@ impl Summary {
         nothing && matches!(self.ended, Ended::Failed(_))
     }
 
+    /// True if the measured part is as long as the plan says; false where the plan says no length.
+    pub fn lasted_as_planned(&self) -> bool {
+        let length_ns = u128::from(self.duration_ns);
+        let planned = self.plan.duration;
+        planned.is_some_and(|planned| length_ns >= planned.as_nanos())
+    }
+
     /// True if this condition that ended the run is one of `--abort-on`, and none of the script's.
     pub fn aborts_on(&self, condition: &str) -> bool {
         let mut conditions = self.plan.abort_on.iter();
