@@ -204,3 +204,20 @@ fn what_a_server_or_a_script_says_moves_no_cursor() {
         assert!(said.stderr.contains("\\x1b]0;owned"), "{:?}", said.stderr);
     }
 }
+
+#[test]
+fn what_is_behind_the_end_of_a_saved_run_is_left_out_and_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = saved(folder.path(), "a.run");
+    let whole = fs::read(&path).expect("a saved run");
+    fs::write(&path, [&whole[..], b"x"].concat()).expect("room");
+    let words = text(&path);
+    for line in [vec!["report", words], vec!["compare", words, words]] {
+        let said = loadline(&line);
+        let sentence = "a.run: 1 byte behind the last whole line can't be read and is left out";
+        assert!(said.stderr.contains(sentence), "{line:?}: {}", said.stderr);
+    }
+    fs::write(&path, &whole).expect("room");
+    let said = loadline(&["report", words]);
+    assert!(!said.stderr.contains("left out"), "{}", said.stderr);
+}

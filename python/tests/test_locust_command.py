@@ -209,6 +209,17 @@ def test_bad_input_is_one_sentence(tmp_path, text, arguments, code, sentence):
     assert (tmp_path / "out_stats.csv").read_text() == before["out_stats.csv"]
 
 
+@pytest.mark.parametrize("words", [["--nats", "nats://127.0.0.1"], ["--agents=2"],
+                                   ["--agents-timeout", "2s"], ["--elastic"]])
+def test_a_flag_of_the_command_among_locusts_words_is_told_its_place(tmp_path, words):
+    write(tmp_path, IDLE)
+    ended = run(tmp_path, "--headless", "-t", "1", *words)
+    name = words[0].partition("=")[0]
+    sentence = f"{name} is a flag of Loadline's own: write it before Locust's words, as in loadline"
+    assert (ended.code, ended.err.count(sentence)) == (2, 1), ended.err
+    assert "Did you mean" not in ended.err
+
+
 def test_two_classes_of_one_name(tmp_path):
     write(tmp_path, IDLE, "one.py")
     write(tmp_path, IDLE, "two.py")
@@ -627,6 +638,39 @@ def test_a_report_that_cannot_be_written_is_said_in_a_sentence(tmp_path, option,
     assert f"'{file}' cannot be written" in ended.err
     assert "Traceback" not in ended.err
     assert "Aggregated" in ended.err
+
+
+@pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
+@pytest.mark.parametrize("option, file, code, sentence", [
+    ("--out", "loadline=/proc/x.run", 2,
+     "/proc/x.run can't be written: No such file or directory (os error 2)."),
+    ("--out", "json=folder", 2, "folder can't be written: Is a directory (os error 21)."),
+    ("--html", "/proc/x.html", 1, "'/proc/x.html' cannot be written: "),
+    ("--html", "/proc/{u}.html", 1, "'/proc/{u}.html' cannot be written: "),
+    ("--json-file", "/proc/x", 1, "'/proc/x.json' cannot be written: "),
+])
+def test_a_file_that_cannot_be_written_is_refused_before_the_test(
+        tmp_path, option, file, code, sentence, processes):
+    (tmp_path / "folder").mkdir()
+    write(tmp_path, IDLE)
+    ended = run(tmp_path, "--headless", "-t", "60", option, file, *processes)
+    assert (ended.code, ended.err.count(sentence)) == (code, 1), ended.err
+    assert "Spawning" not in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
+def test_a_test_that_is_refused_leaves_files_as_they_were(tmp_path, processes):
+    write(tmp_path, IDLE)
+    write(tmp_path, "kept", "earlier.run")
+    (tmp_path / "link.html").symlink_to("linked.html")
+    ended = run(tmp_path, "--headless", "--out", "loadline=earlier.run", "--out", "html=new.html",
+                "--html", "link.html", "--json-file", "/proc/x", *processes)
+    assert ended.code == 1
+    assert (tmp_path / "earlier.run").read_text() == "kept"
+    assert not (tmp_path / "new.html").exists()
+    assert (tmp_path / "link.html").is_symlink()
+    assert not (tmp_path / "linked.html").exists()
 
 
 def test_the_name_of_a_page_has_the_numbers_as_they_were_given(tmp_path):

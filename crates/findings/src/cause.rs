@@ -200,6 +200,13 @@ pub enum Cause {
         /// The addresses.
         addresses: Vec<String>,
     },
+    /// More than a few requests failed, or were rejected by the script.
+    ManyFailed {
+        /// The number of these requests.
+        failed: u64,
+        /// The number of requests that ended.
+        ended: u64,
+    },
     /// Metrics that another program should have received while the run lasted were not delivered,
     /// or not as they were measured.
     NotDelivered {
@@ -286,12 +293,13 @@ pub enum Cause {
         /// True if percentiles include them, because the wait of each is known.
         counted: bool,
     },
-    /// A worker was lost, which ended the run.
+    /// A worker was lost.
     WorkerFailed {
         /// The worker and the reason, as a whole sentence.
         error: String,
-        /// The length of the measured part.
-        after: Duration,
+        /// The length of the measured part, if the loss ended the run; `None` if the others went on
+        /// to its planned end.
+        after: Option<Duration>,
     },
 }
 
@@ -346,6 +354,7 @@ impl Cause {
             Cause::FewSamples { .. } => "few_samples",
             Cause::Interrupted { .. } => "interrupted",
             Cause::LeftOut { .. } => "left_out",
+            Cause::ManyFailed { .. } => "many_failed",
             Cause::NotDelivered { .. } => "not_delivered",
             Cause::NotSuccessful { .. } => "not_successful",
             Cause::NothingAnswered { .. } => "nothing_answered",
@@ -367,6 +376,7 @@ impl Cause {
             | Cause::FewSamples { .. }
             | Cause::Interrupted { .. }
             | Cause::LeftOut { .. }
+            | Cause::ManyFailed { .. }
             | Cause::NotDelivered { .. }
             | Cause::NotSuccessful { .. }
             | Cause::NothingAnswered { .. }

@@ -296,11 +296,12 @@ pub struct Failures {
 }
 
 /// The kinds of warnings of this version.
-const WARNINGS: [&str; 15] = [
+const WARNINGS: [&str; 16] = [
     "aborted",
     "few_samples",
     "interrupted",
     "left_out",
+    "many_failed",
     "not_delivered",
     "not_successful",
     "nothing_answered",

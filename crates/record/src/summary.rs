@@ -120,6 +120,13 @@ impl Summary {
         nothing && matches!(self.ended, Ended::Failed(_))
     }
 
+    /// True if the measured part is as long as the plan says; false where the plan says no length.
+    pub fn lasted_as_planned(&self) -> bool {
+        let length_ns = u128::from(self.duration_ns);
+        let planned = self.plan.duration;
+        planned.is_some_and(|planned| length_ns >= planned.as_nanos())
+    }
+
     /// True if this condition that ended the run is one of `--abort-on`, and none of the script's.
     pub fn aborts_on(&self, condition: &str) -> bool {
         let mut conditions = self.plan.abort_on.iter();
@@ -326,13 +333,17 @@ impl Summary {
     /// Ends the run, with the requests that have no response.
     pub fn finish(&mut self, ended: Ended, unfinished: Unfinished) {
         self.ended = ended;
-        if unfinished.lost > 0 {
-            // The arrivals that fell due after the last interval of a lost worker were not
-            // reported.
-            self.total.counts.plan_at_least(unfinished.unsent);
-        }
+        self.plan_lost(&unfinished);
         self.unfinished = unfinished;
         self.complete = true;
+    }
+
+    /// Counts as planned what fell due after the last interval of a lost worker, which no interval
+    /// reports.
+    pub(crate) fn plan_lost(&mut self, unfinished: &Unfinished) {
+        if unfinished.lost > 0 {
+            self.total.counts.plan_at_least(unfinished.unsent);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::layout;
 use loadline_plan::{
     Arrivals, HttpVersion, Level, Load, Plan, Rate, Request, Scenario, Shape, Stage, Think, Until,
 };
-use loadline_record::LoadChange;
+use loadline_record::{LoadChange, Summary};
 use loadline_units as units;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -27,6 +27,19 @@ pub(crate) fn target(plan: &Plan) -> String {
     match &plan.connection.unix_socket {
         Some(path) => format!("{target} through the Unix socket {}", path.display()),
         None => target,
+    }
+}
+
+/// Returns what of the whole plan was lost with workers, after a semicolon, for behind the rate: a
+/// run that ended with its last worker kept its rate until then.
+pub(crate) fn lost_text(summary: &Summary) -> String {
+    match summary.unfinished.lost {
+        0 => String::new(),
+        lost => format!(
+            "; {} of {} planned requests were lost",
+            units::count(lost),
+            units::count(summary.total.counts.planned)
+        ),
     }
 }
 

@@ -23,11 +23,14 @@ const LONG_PART: u64 = 10;
 
 /// All warnings that do not depend on which percentiles are shown, the gravest first.
 pub(crate) fn warnings(summary: &Summary, validity: &Findings) -> Vec<Finding> {
+    let below = rate_below_asked(summary, validity);
+    let failed = many_requests_failed(summary, below.as_ref());
     let found = [
         early_end(summary),
         nothing_answered(summary),
         left_out(summary),
-        rate_below_asked(summary, validity),
+        below,
+        failed,
         unanswered(summary),
         not_successful(summary),
         extra_bytes(&summary.total.counts),
@@ -59,8 +62,11 @@ fn warning(cause: Cause) -> Finding {
 /// True if nothing was answered, or many requests failed or had a status other than 2xx.
 pub(crate) fn many_failed(summary: &Summary) -> bool {
     let counts = &summary.total.counts;
-    let many_failed = counts.failures() as f64 > counts.ended() as f64 * FEW_FAILED;
-    counts.answered == 0 || many_failed || not_successful(summary).is_some()
+    counts.answered == 0 || fail_often(counts) || not_successful(summary).is_some()
+}
+
+fn fail_often(counts: &Counts) -> bool {
+    counts.failures() as f64 > counts.ended() as f64 * FEW_FAILED
 }
 
 fn early_end(summary: &Summary) -> Option<Cause> {
@@ -81,7 +87,7 @@ fn early_end(summary: &Summary) -> Option<Cause> {
         }),
         Ended::Failed(error) => Some(Cause::WorkerFailed {
             error: error.clone(),
-            after,
+            after: Some(after).filter(|_| !summary.lasted_as_planned()),
         }),
         Ended::Threw(error) => Some(Cause::ScriptThrew {
             error: error.clone(),
@@ -130,6 +136,24 @@ fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
         asked: summary.asked_per_s(),
         achieved: summary.answers_per_s(),
         shortfall,
+    })
+}
+
+/// Says that many requests failed, unless that there was no response, or that the rate is lower for
+/// it, says as much.
+fn many_requests_failed(summary: &Summary, below: Option<&Cause>) -> Option<Cause> {
+    let is_said = matches!(
+        below,
+        Some(Cause::RateBelowAsked {
+            shortfall: Shortfall::Failed,
+            ..
+        })
+    );
+    let counts = &summary.total.counts;
+    let is_new = counts.answered > 0 && !is_said;
+    (is_new && fail_often(counts)).then(|| Cause::ManyFailed {
+        failed: counts.failures(),
+        ended: counts.ended(),
     })
 }
 

@@ -5,7 +5,8 @@ To change
   `command.py`; a line of `docs/guide/locust.md`
 - processes: `processes.py`, their runners `compat/locust/runners/child.py` and `coordinator.py`
 - Loadline's own outputs and checks: `outputs.py`, the record of a test `recording.py`, Locust's
-  tables in it `report_tables.py`; metrics for other programs `telemetry.py`
+  tables in it `report_tables.py`; whether files can be written `writable.py`; metrics for other
+  programs `telemetry.py`
 - changes of the number of users by the page of another program: `steering.py`
 - trials of a search for a capacity: `trials.py`
 """

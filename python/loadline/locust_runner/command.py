@@ -18,6 +18,7 @@ from locust.html import process_html_filename
 from locust.input_events import listen_to_keys
 from locust.log import greenlet_exception_logger
 from locust.main import create_environment
+from locust.stats.json_report import json_name
 from locust.user.inspectuser import print_task_ratio, print_task_ratio_json
 
 from loadline.locust_web.errors import CannotServe, MissingPackage
@@ -26,6 +27,7 @@ from loadline.locust_web.loopback import is_loopback
 from .outputs import Outputs
 from .steering import Steering
 from .telemetry import Telemetry, is_requested
+from .writable import ensure_output, ensure_writable, log_unwritable, make_folder_of
 
 logger = logging.getLogger("locust.main")
 log_death = greenlet_exception_logger(logger)
@@ -178,13 +180,16 @@ class Command:
     def _name_outputs(self):
         options = self.options
         self.outputs = Outputs(options)
-        files = (options.csv_prefix, options.json_file, options.html_file, *self.outputs.files)
-        for path in files:
-            # The name of a page may have marks that are replaced at the end.
-            if path and "{" not in os.path.dirname(path):
-                _make_folder_of(path)
+        for path in self.outputs.files:
+            ensure_output(path)
         if options.csv_prefix:
-            _ensure_writable(options.csv_prefix + "_stats.csv")
+            make_folder_of(options.csv_prefix)
+            ensure_writable(options.csv_prefix + "_stats.csv")
+        if options.json_file:
+            ensure_writable(json_name(options.json_file))
+        # The name of a page may have marks that are replaced at the end.
+        if options.html_file and "{" not in os.path.dirname(options.html_file):
+            ensure_writable(options.html_file)
 
     def _make_runner(self):
         if self.agents is not None:
@@ -398,7 +403,7 @@ class Command:
             yield
         except OSError as e:
             if path not in self.unwritten:
-                _log_unwritable(path, e)
+                log_unwritable(path, e)
             self.unwritten.add(path)
 
     def _finish_outputs(self, code):
@@ -445,37 +450,6 @@ def refuse(sentence):
     """End the process because of what a sentence says."""
     logger.error(sentence)
     sys.exit(1)
-
-
-def _make_folder_of(path):
-    """Make the folder that a file goes to; ends the process if nothing can be written there."""
-    folder = os.path.dirname(path) or "."
-    try:
-        os.makedirs(folder, exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise PermissionError(f"no permission to write in '{folder}'")
-    except OSError as e:
-        _log_unwritable(path, e)
-        sys.exit(1)
-
-
-def _ensure_writable(path):
-    """End the process if a file can't be opened for writing; what is in it stays."""
-    is_there = os.path.exists(path)
-    if is_there and not os.path.isfile(path):
-        # To open a pipe would wait for whoever reads it.
-        return
-    try:
-        open(path, "a").close()
-        if not is_there:
-            os.unlink(path)
-    except OSError as e:
-        _log_unwritable(path, e)
-        sys.exit(1)
-
-
-def _log_unwritable(path, error):
-    logger.error(f"'{path}' cannot be written: {error}. Name another file.")
 
 
 def on_signal(number, handler):

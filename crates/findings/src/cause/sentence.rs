@@ -78,6 +78,7 @@ impl Cause {
             } => target::few_samples(percentiles, *samples, *needed, *length),
             Cause::Interrupted { after, planned } => target::interrupted(*after, *planned),
             Cause::LeftOut { addresses } => target::left_out(addresses),
+            Cause::ManyFailed { failed, ended } => target::many_failed(*failed, *ended),
             Cause::NotDelivered { sentence } => target::not_delivered(sentence),
             Cause::NotSuccessful {
                 count,

@@ -72,7 +72,19 @@ pub(super) fn script_threw(error: &str, after: Duration) -> String {
     )
 }
 
-pub(super) fn worker_failed(error: &str, after: Duration) -> String {
+pub(super) fn many_failed(failed: u64, ended: u64) -> String {
+    format!(
+        "{} of {} ({}) failed. Look at the errors before you believe the times.",
+        units::count(failed),
+        units::counted(ended, "request"),
+        units::share(failed as f64 / ended as f64),
+    )
+}
+
+pub(super) fn worker_failed(error: &str, after: Option<Duration>) -> String {
+    let Some(after) = after else {
+        return format!("The run lacks a part of its load: {error} Run it again.");
+    };
     if after.is_zero() {
         return format!("The figures are missing because {error} Run it again.");
     }

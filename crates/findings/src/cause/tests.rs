@@ -36,7 +36,15 @@ fn early_ends() -> Vec<Cause> {
         },
         Cause::WorkerFailed {
             error: "worker 1 failed: Cannot allocate memory.".to_owned(),
-            after,
+            after: Some(after),
+        },
+        Cause::WorkerFailed {
+            error: "agent a2 ended.".to_owned(),
+            after: None,
+        },
+        Cause::ManyFailed {
+            failed: 250,
+            ended: 500,
         },
         Cause::NotDelivered {
             sentence: "statsd (a:1): 4 of 60 batches were not delivered: it is away.".to_owned(),

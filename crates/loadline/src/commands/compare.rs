@@ -1,13 +1,13 @@
 //! `loadline compare`.
 
 use crate::closing::{Grounds, print_reason};
+use crate::commands::report::read_all;
 use crate::exit::Exit;
 use crate::flags::compare::{CompareFlags, FailOn, rules_of, with_those_of};
 use crate::flags::run::judgement::Trust;
 use crate::output::{Format, Output, Sink};
 use crate::publish::{Style, job_report, options, prepare_runner, write_each};
 use anyhow::Result;
-use loadline_record::RunFile;
 use loadline_report::{
     ComparedFiles, Extent, FileRun, JobReport, comparison_of_files, comparison_of_files_json,
     tolerance_sentence,
@@ -189,5 +189,5 @@ fn read(files: &[PathBuf]) -> Result<Vec<SavedRun>> {
 
 /// The runs of one file. Of a series those that were cut short are left out, unless all were.
 pub(crate) fn read_one(path: &Path) -> Result<Vec<SavedRun>> {
-    Ok(SavedRun::all(path, RunFile::read_all(path)?))
+    Ok(SavedRun::all(path, read_all(path)?))
 }

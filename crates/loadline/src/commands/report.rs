@@ -16,6 +16,7 @@ use loadline_report::{
 };
 use loadline_runner::preflight::refuse_overwriting;
 use loadline_runner::search::{SavedSearch, is_search};
+use loadline_units as units;
 use loadline_verdict::{RunResult, is_whole};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -262,7 +263,7 @@ fn exit_of_saved(run: &RunResult, trust: Trust) -> Exit {
 /// All runs of the only file, or the one run that these files are parts of.
 fn read(flags: &ReportFlags) -> Result<Vec<RunFile>> {
     if let [only] = flags.files.as_slice() {
-        let runs = picked(RunFile::read_all(only)?, flags.run, only)?;
+        let runs = picked(read_all(only)?, flags.run, only)?;
         if runs.len() > 1 {
             return Ok(runs);
         }
@@ -270,7 +271,35 @@ fn read(flags: &ReportFlags) -> Result<Vec<RunFile>> {
     }
     let parts = flags.files.iter().map(|path| RunFile::read(path));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    for (path, part) in flags.files.iter().zip(&parts) {
+        print_stray(path, part);
+    }
     Ok(vec![RunFile::merge_concurrent(parts)?])
+}
+
+/// Returns all runs of a file, and says so if something is behind the last one.
+///
+/// # Errors
+/// If it can't be read.
+pub(crate) fn read_all(path: &Path) -> Result<Vec<RunFile>> {
+    let runs = RunFile::read_all(path)?;
+    if let Some(last) = runs.last() {
+        print_stray(path, last);
+    }
+    Ok(runs)
+}
+
+/// Prints that bytes behind the end of the last run of this file were left out, if there are any.
+fn print_stray(path: &Path, last: &RunFile) {
+    let (path, bytes) = (path.display(), last.stray_bytes());
+    if bytes > 0 {
+        print_line(&format!(
+            "{path}: {} behind the last whole line can't be read and {} left out: a line was cut \
+             off there, or something was added. What stands before is whole.",
+            units::counted(bytes, "byte"),
+            if bytes == 1 { "is" } else { "are" },
+        ));
+    }
 }
 
 /// Returns the requested run, or all.

@@ -27,6 +27,8 @@ pub struct RunFile {
     pub(super) intervals: Vec<StoredSnapshot>,
     pub(super) summary: Summary,
     search_outcome: Option<SavedOutcome>,
+    /// The bytes of a last line that is not whole and can't be read.
+    stray_bytes: u64,
 }
 
 impl RunFile {
@@ -78,7 +80,10 @@ impl RunFile {
                 continue;
             }
             match run.take_or_begin(&line.bytes) {
-                Err(LineError::Json(_)) if !line.whole => break,
+                Err(LineError::Json(_)) if !line.whole => {
+                    run.stray_bytes = line.bytes.len() as u64;
+                    break;
+                }
                 Err(reason) => return Err(lines.error(reason)),
                 Ok(None) => {}
                 Ok(Some(next)) => before.push(std::mem::replace(&mut run, next)),
@@ -96,6 +101,7 @@ impl RunFile {
             header,
             intervals: Vec::new(),
             search_outcome: None,
+            stray_bytes: 0,
         }
     }
 
@@ -123,6 +129,16 @@ impl RunFile {
     /// [stored](super::append_search) and this version can read it.
     pub fn search_outcome(&self) -> Option<&SavedOutcome> {
         self.search_outcome.as_ref()
+    }
+
+    /// Returns the number of bytes behind the end of this run, the last one of its file, that are no
+    /// whole line, and so are not read. A run that was killed has no end: what breaks off is a part
+    /// of it, and not counted here.
+    pub fn stray_bytes(&self) -> u64 {
+        match self.summary.complete {
+            true => self.stray_bytes,
+            false => 0,
+        }
     }
 
     /// Returns the intervals of the window, in order, without those of a transient that was cut.
@@ -221,9 +237,6 @@ impl RunFile {
     fn take_summary(&mut self, line: &[u8]) -> Result<(), LineError> {
         let mut total: StoredSnapshot = serde_json::from_slice(line)?;
         total.read_as_of(self.summary.format);
-        if total.decode()? != self.summary.total {
-            return Err(LineError::NotTheSum);
-        }
         let RunEnd {
             ended,
             unfinished,
@@ -234,6 +247,11 @@ impl RunFile {
             begins_off,
             outside,
         } = serde_json::from_slice(line)?;
+        let unfinished = unfinished.decode()?;
+        self.summary.plan_lost(&unfinished);
+        if total.decode()? != self.summary.total {
+            return Err(LineError::NotTheSum);
+        }
         let Beside { changes, notes, .. } = serde_json::from_slice(line)?;
         self.summary.changes.extend(changes);
         self.summary.notes.extend(notes);
@@ -243,7 +261,7 @@ impl RunFile {
         self.summary.odd_agents = odd_agents;
         self.summary.begins_off = begins_off;
         self.summary.add_outside(&outside.decode()?);
-        self.summary.finish(ended, unfinished.decode()?);
+        self.summary.finish(ended, unfinished);
         let whole = std::mem::replace(&mut self.summary, Summary::new(self.header.clone()));
         let left_out = transient.map_or(0, Transient::intervals);
         let rest = self.intervals.iter().skip(left_out);

@@ -706,3 +706,39 @@ fn a_file_without_an_end_is_refused_before_its_first_line_is_read() {
     let refused = RunFile::parse(Path::new("zero"), endless).unwrap_err();
     assert!(matches!(refused, Error::NotARun { .. }), "{refused}");
 }
+
+#[test]
+fn a_run_that_lost_all_its_workers_is_read_with_what_they_would_have_sent() {
+    let header = header();
+    let mut writer = RunWriter::new(Path::new("a.run"), Vec::new(), &header).unwrap();
+    let mut summary = Summary::new(header);
+    writer.interval(&second(0)).unwrap();
+    summary.observe(&second(0));
+    let reported = summary.total.counts.planned;
+    let left = Unfinished {
+        unsent: 9_000,
+        by_loadline: 9_000,
+        lost: 9_000,
+        ..Unfinished::default()
+    };
+    summary.finish(Ended::Failed("no agent was left".to_owned()), left);
+    assert!(summary.total.counts.planned > reported);
+    let bytes = writer.finish(&summary).unwrap();
+    assert_eq!(parse(&bytes).unwrap().summary(), &summary);
+}
+
+#[test]
+fn bytes_behind_the_end_of_a_run_are_counted_and_not_read() {
+    let (bytes, summary) = two_seconds();
+    let behind = |more: &[u8]| {
+        let run = parse(&[&bytes[..], more].concat()).unwrap();
+        assert_eq!(run.summary(), &summary);
+        run.stray_bytes()
+    };
+    assert_eq!(behind(b""), 0);
+    assert_eq!(behind(b"\n\n"), 0);
+    assert_eq!(behind(b"x"), 1);
+    assert_eq!(behind(b"{\"kind\":\"notes\",\"no"), 19);
+    let killed = parse(&bytes[..bytes.len() - 5]).unwrap();
+    assert_eq!(killed.stray_bytes(), 0, "it lacks its own end");
+}

@@ -9,6 +9,7 @@ use super::cases::{Case, Outcome, Suite};
 use super::{JobReport, verdict};
 use crate::comparison::{figure_cells, name_label};
 use crate::text::name_cells;
+use crate::wording::lost_text;
 use crate::{layout, names, percentiles, quantity};
 use loadline_record::{Model, Row, Summary};
 use loadline_units as units;
@@ -111,9 +112,10 @@ fn figures(run: &RunResult) -> String {
     let rate = match summary.model {
         Model::Closed => units::rate(summary.answers_per_s()),
         Model::Open => format!(
-            "{} of {} asked",
+            "{} of {} asked{}",
             units::rate(summary.answers_per_s()),
-            units::rate(summary.asked_per_s())
+            units::rate(summary.asked_per_s()),
+            lost_text(summary)
         ),
     };
     let mut rows = vec![

@@ -1,6 +1,7 @@
 //! The figures that a reader looks for first: rate, response time, failures, checks.
 
 use super::tables::NEAR;
+use crate::wording::lost_text;
 use crate::{layout, percentiles, quantity};
 use loadline_page::{Headline, Tone};
 use loadline_record::{Model, Summary};
@@ -36,7 +37,10 @@ fn headline(name: &str, figure: String, note: String, tone: Tone) -> Headline {
 
 fn rate(summary: &Summary) -> Headline {
     let note = match summary.model {
-        Model::Open => format!("of {} asked", units::rate(summary.asked_per_s())),
+        Model::Open => {
+            let asked = units::rate(summary.asked_per_s());
+            format!("of {asked} asked{}", lost_text(summary))
+        }
         Model::Closed => "as fast as the responses came".to_owned(),
     };
     let figure = units::rate(summary.answers_per_s());
@@ -129,6 +133,23 @@ mod tests {
         let passed = headlines_of(&["p50<10s"]);
         assert_eq!((&*passed[3].figure, passed[3].tone), ("passed", Tone::Good));
         assert_eq!(headlines_of(&[]).len(), 3);
+    }
+
+    #[test]
+    fn the_rate_of_a_run_that_lost_its_workers_says_what_was_planned_and_lost() {
+        let mut summary = samples::steady();
+        let planned = summary.total.counts.planned;
+        assert!(!rate(&summary).note.contains("lost"));
+        summary.total.counts.planned = planned * 4;
+        summary.unfinished.unsent = planned * 3;
+        summary.unfinished.lost = planned * 3;
+        let said = format!(
+            "{} of {} planned requests were lost",
+            units::count(planned * 3),
+            units::count(planned * 4)
+        );
+        let note = rate(&summary).note;
+        assert!(note.ends_with(&said), "{note}");
     }
 
     #[test]

@@ -130,6 +130,20 @@ fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
 }
 
 #[test]
+fn many_failures_of_a_closed_load_are_a_warning_and_few_are_none() {
+    let found = |failed| {
+        let mut summary = samples::closed();
+        let counts = &mut summary.total.counts;
+        (counts.failed, counts.answered) = (failed, 1_000 - failed);
+        of(&summary).contains(&"many_failed")
+    };
+    assert_eq!(
+        [500, 11, 10, 0, 1_000].map(found),
+        [true, true, false, false, false]
+    );
+}
+
+#[test]
 fn a_closed_load_has_no_rate_to_keep() {
     assert!(!of(&samples::failing()).contains(&"rate_below_asked"));
 }

@@ -443,17 +443,17 @@ mod tests {
     fn what_finds_no_room_is_counted() {
         let failing = sample(&samples::failing());
         let warnings = failing.findings.of(Section::Warnings).count();
-        assert_eq!(warnings, 2);
+        assert_eq!(warnings, 3);
         let piped = first(&failing, false);
         assert!(piped.contains("\nwarning  "), "{piped}");
         assert!(
-            piped.contains("\nFull report (1 more warning): "),
+            piped.contains("\nFull report (2 more warnings): "),
             "{piped}"
         );
         let shown = first(&failing, true);
         assert!(!shown.contains("\nwarning  "), "{shown}");
         assert!(
-            shown.contains("\nFull report (2 more warnings): "),
+            shown.contains("\nFull report (3 more warnings): "),
             "{shown}"
         );
     }

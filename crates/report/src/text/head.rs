@@ -110,6 +110,9 @@ pub(super) fn duration(summary: &Summary) -> String {
         Ended::Interrupted => format!("{length}, interrupted"),
         Ended::Aborted(check) => format!("{length}, ended because {check} failed"),
         Ended::Threw(_) => format!("{length}, ended because the script raised an error"),
+        Ended::Failed(_) if summary.lasted_as_planned() => {
+            format!("{length}, without a worker that failed")
+        }
         Ended::Failed(_) => format!("{length}, ended because a worker failed"),
         Ended::Unknown => format!("{length}, then the record breaks off"),
     }

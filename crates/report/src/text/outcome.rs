@@ -37,14 +37,26 @@ pub(super) fn unserved(summary: &Summary) -> Option<String> {
     }
     let were = if unserved == 1 { "was" } else { "were" };
     Some(format!(
-        "{} of {} ({}) {were} not served: {} failed, {} had a status other than 2xx. Most of the \
-         times below are theirs.",
+        "{} of {} ({}) {were} not served: {} failed, {} had a status other than 2xx.{}",
         units::count(unserved),
         units::counted(ended, "request"),
         units::share(unserved as f64 / ended as f64),
         units::count(counts.failures()),
         units::count(other),
+        times_are(total.counts.answered, other + total.counts.rejected),
     ))
+}
+
+/// Says whose times a report has: those of responses, so many of which served nobody.
+fn times_are(answered: u64, useless: u64) -> String {
+    match answered {
+        0 => String::new(),
+        _ if useless * 2 > answered => " Most of the times below are theirs.".to_owned(),
+        _ => format!(
+            " The times below are those of {}.",
+            units::counted(answered, "response")
+        ),
+    }
 }
 
 /// Failures by kind, the most frequent first, each with an example and what to do.

@@ -4,6 +4,7 @@
 use super::Canvas;
 use super::head::MISSING;
 use crate::closing::{checks_that_are, grade_and_reason};
+use crate::wording::lost_text;
 use crate::{layout, percentiles, quantity};
 use loadline_record::{Model, Summary};
 use loadline_units as units;
@@ -50,7 +51,8 @@ pub(super) fn rate(summary: &Summary, length: &str) -> String {
         Model::Closed => format!("{achieved}, {answered} answered in {length}"),
         Model::Open => {
             let asked = units::rate(summary.asked_per_s());
-            format!("{achieved} of {asked} asked, {answered} answered in {length}")
+            let lost = lost_text(summary);
+            format!("{achieved} of {asked} asked, {answered} answered in {length}{lost}")
         }
     }
 }

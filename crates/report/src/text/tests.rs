@@ -216,6 +216,62 @@ fn a_run_whose_worker_failed_before_it_reported_has_no_figures() {
     assert!(unwrapped(&lost).contains("Validity"));
 }
 
+#[test]
+fn a_run_that_lost_its_workers_says_beside_its_rate_what_was_lost() {
+    let mut lost = samples::steady();
+    lost.total.counts.planned *= 4;
+    lost.unfinished.lost = lost.total.counts.planned / 4 * 3;
+    let line = short::rate(&lost, "3.00 s");
+    let all = loadline_units::count(lost.total.counts.planned);
+    let said = format!(" of {all} planned requests were lost");
+    assert!(
+        line.contains("answered in 3.00 s; ") && line.ends_with(&said),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_run_that_went_on_without_a_worker_does_not_say_that_it_ended_early() {
+    let mut lost = samples::steady();
+    lost.ended = Ended::Failed("agent a2 was lost.".to_owned());
+    lost.plan.duration = Some(std::time::Duration::from_nanos(lost.duration_ns));
+    let text = unwrapped(&lost);
+    assert!(text.contains(", without a worker that failed"), "{text}");
+    assert!(
+        text.contains("lacks a part of its load: agent a2 was lost. Run it again."),
+        "{text}"
+    );
+    lost.duration_ns -= 1;
+    let text = unwrapped(&lost);
+    assert!(
+        text.contains("because agent a2 was lost. The figures cover only"),
+        "{text}"
+    );
+}
+
+#[test]
+fn times_are_said_to_be_of_failures_only_where_most_of_them_are() {
+    let unserved = |answered: u64, failed: u64, statuses: &[(u16, u64)]| {
+        let mut summary = samples::closed();
+        let counts = &mut summary.total.counts;
+        (counts.answered, counts.failed, counts.rejected) = (answered, failed, 0);
+        summary.total.statuses = statuses.iter().copied().collect();
+        outcome::unserved(&summary).expect("most are not served")
+    };
+    let none = unserved(0, 400, &[]);
+    assert!(none.ends_with("0 had a status other than 2xx."), "{none}");
+    let few = unserved(20, 380, &[(200, 20)]);
+    assert!(
+        few.ends_with(" The times below are those of 20 responses."),
+        "{few}"
+    );
+    let refused = unserved(400, 0, &[(404, 400)]);
+    assert!(
+        refused.ends_with(" Most of the times below are theirs."),
+        "{refused}"
+    );
+}
+
 /// The report with every line break a blank.
 fn unwrapped(summary: &Summary) -> String {
     plain(summary)

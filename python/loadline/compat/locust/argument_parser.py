@@ -43,6 +43,13 @@ What differs from Locust is in docs/guide/locust.md."""
 # Names options that were typed on a page, which are to be those of the locustfile.
 _OPTIONS_OF_FILE = "LOADLINE_OPTIONS_OF_FILE"
 
+# Flags of the command that stand in front of Locust's words, as in its `dialect/front.rs`.
+_OF_COMMAND = (
+    "--agents", "--agents-timeout", "--elastic", "--insecure-bus", "--nats", "--nats-ca",
+    "--nats-creds", "--nats-password-file", "--nats-user", "--on-loss", "--per-agent", "--web",
+    "--web-cert", "--web-key", "--web-password-file", "--web-user",
+)
+
 # Arguments of add_argument that are ours, and what they are unless given.
 _PAGE_SETTINGS = {
     "include_in_web_ui": True,
@@ -60,8 +67,12 @@ class LocustArgumentParser(configargparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message}{self._advice(message)}\n")
 
     def _advice(self, message):
-        """A line with the option that an unknown one resembles; nothing if none does."""
-        unknown = re.search(r"unrecognized arguments: (\S+)", message)
+        """A line with the place of a flag of the command, or with the option that an unknown one
+        resembles; nothing if none does."""
+        unknown = re.search(r"unrecognized arguments: ([^\s=]+)", message)
+        if unknown and unknown[1] in _OF_COMMAND:
+            return (f"\n{unknown[1]} is a flag of Loadline's own: write it before Locust's words, "
+                    "as in loadline --nats URL --agents 4 locust -f FILE.")
         known = self._option_string_actions
         similar = unknown and difflib.get_close_matches(unknown[1], known, n=1)
         return f"\nDid you mean '{similar[0]}'?" if similar else ""

@@ -8,8 +8,12 @@ def print_stats_json(stats):
     print(json.dumps(stats.serialize_stats(), indent=4))
 
 
+def json_name(path):
+    """The name of the file: it gets `.json` unless it ends so already."""
+    return path if path.endswith(".json") else path + ".json"
+
+
 def save_stats_json(stats, path):
-    """All rows in a file; its name gets `.json` unless it ends so already."""
-    name = path if path.endswith(".json") else path + ".json"
-    with open(name, "w", encoding="utf-8") as file:
+    """All rows in a file of the name that `json_name` returns."""
+    with open(json_name(path), "w", encoding="utf-8") as file:
         json.dump(stats.serialize_stats(), file, indent=4)
