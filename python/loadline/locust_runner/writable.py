@@ -1,7 +1,7 @@
 """Whether files can be written, found out before a test whose results they are to hold.
 
-Nothing is left behind: a file that was not there is not there afterwards, and one of an earlier test
-keeps what is in it. Only the process that leads a test asks, before it has any children.
+Nothing is left behind: a file that was not there is not there afterwards, and one of an earlier
+test keeps what is in it. Only the process that leads a test asks, before it has any children.
 """
 
 import logging

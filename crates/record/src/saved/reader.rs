@@ -131,9 +131,9 @@ impl RunFile {
         self.search_outcome.as_ref()
     }
 
-    /// Returns the number of bytes behind the end of this run, the last one of its file, that are no
-    /// whole line, and so are not read. A run that was killed has no end: what breaks off is a part
-    /// of it, and not counted here.
+    /// Returns the number of bytes behind the end of this run, the last one of its file, that are
+    /// no whole line, and so are not read. A run that was killed has no end: what breaks off is a
+    /// part of it, and not counted here.
     pub fn stray_bytes(&self) -> u64 {
         match self.summary.complete {
             true => self.stray_bytes,
