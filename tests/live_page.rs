@@ -1085,6 +1085,8 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
     }
     let (code, said) = page.interrupt();
     assert_eq!(code, Some(0), "{said}");
+    let told = said.matches("Started from the page: loadline ").count();
+    assert!(told == 2 && said.contains(&line), "{said}");
 }
 
 #[test]
@@ -1124,6 +1126,11 @@ fn what_can_not_be_started_is_said_in_the_words_of_the_command_line() {
             422,
             "begins with a dash",
         ),
+        (
+            json!({ "target": "http://a/", "checks": ["p99<soon"] }),
+            422,
+            "p99<soon",
+        ),
         (json!({ "target": "bad.toml" }), 422, "bad.toml"),
         (
             json!({ "target": "gone.toml" }),
@@ -1157,7 +1164,9 @@ fn what_can_not_be_started_is_said_in_the_words_of_the_command_line() {
     assert_eq!(state["phase"], "idle");
     let problem = state["problem"].as_str().unwrap();
     assert!(problem.contains(&closed.to_string()), "{problem}");
-    assert_eq!(page.interrupt().0, Some(0));
+    let (code, said) = page.interrupt();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("Started"), "{said}");
 }
 
 #[cfg(feature = "k6")]
