@@ -1186,6 +1186,8 @@ fn a_script_of_k6_is_started_from_the_page() {
     );
     std::fs::write(folder.path().join("own.js"), script).unwrap();
     std::fs::write(folder.path().join("broken.js"), "import 'k6/none';").unwrap();
+    let idle = "import 'k6'; export default function () {}";
+    std::fs::write(folder.path().join("idle.js"), idle).unwrap();
     let _beside_others = beside_others();
     let page = Running::start_page(folder.path());
     let new = json!({ "target": "own.js", "users": "2", "duration": "2s" });
@@ -1203,6 +1205,13 @@ fn a_script_of_k6_is_started_from_the_page() {
     let says_hello = |line: &Value| line.as_str().unwrap().contains("hello from a user");
     assert!(log.iter().any(says_hello), "{log:?}");
     assert!(log.len() <= 200);
+    let idle = page.start(&json!({ "target": "idle.js" }));
+    assert_eq!(idle["phase"], "ended");
+    let (_, runs) = page.request("GET", "/api/v1/runs", "", "");
+    let runs: Value = serde_json::from_str(&runs).unwrap();
+    assert_eq!(runs[0]["unanswered"], "nothing was sent");
+    assert_eq!(runs[0]["failed_percent"], Value::Null);
+    assert_eq!(runs[1]["unanswered"], Value::Null);
     let state = page.start(&json!({ "target": "broken.js" }));
     // The run before is still shown.
     assert_eq!(state["phase"], "ended");

@@ -531,8 +531,10 @@ pub struct EarlierRun {
     pub rate_per_s: f64,
     /// The 99th percentile of the response time, in microseconds.
     pub p99_us: Option<f64>,
-    /// The share of requests without a response, in percent.
-    pub failed_percent: f64,
+    /// The share of requests without a response, in percent; null if none was sent.
+    pub failed_percent: Option<f64>,
+    /// `nothing was sent` or `nothing was answered` of a run without any response; null of others.
+    pub unanswered: Option<String>,
     /// `valid`, `suspect` or `invalid`.
     pub validity: String,
     /// The outcome of its checks: `passed`, `failed` or `undecided`; null without a check.

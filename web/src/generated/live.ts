@@ -162,9 +162,13 @@ rate_per_s: number,
  */
 p99_us: number | null, 
 /**
- * The share of requests without a response, in percent.
+ * The share of requests without a response, in percent; null if none was sent.
  */
-failed_percent: number, 
+failed_percent: number | null, 
+/**
+ * `nothing was sent` or `nothing was answered` of a run without any response; null of others.
+ */
+unanswered: string | null, 
 /**
  * `valid`, `suspect` or `invalid`.
  */
