@@ -285,7 +285,7 @@ def test_a_shape_keeps_its_users_and_the_page_says_why(tmp_path):
     (VISITORS, {"classes": ["Other"]}, "Unknown User(s): Other"),
     (VISITORS, {"users": "many"}, "argument -u/--users: invalid int value: 'many'"),
     (VISITORS, {"checks": ["p99<soon"]}, "The check cannot be read"),
-    (VISITORS, {"host": None}, "no host is given: add -H"),
+    (VISITORS, {"host": None}, "The locustfile has no host: fill in the field Host, such as"),
 ])
 def test_why_a_locustfile_does_not_start_is_on_the_page(tmp_path, locustfile, form, says):
     write(tmp_path, locustfile)
