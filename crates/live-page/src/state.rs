@@ -151,6 +151,10 @@ struct Run {
 impl Model {
     /// Creates the model of runs that are steered so, and each of which has these files.
     pub(crate) fn new(steer: Arc<dyn Steer>, files: &[&str]) -> Self {
+        let standing = Standing {
+            load: not_begun(&steer),
+            ..Standing::default()
+        };
         Model {
             steer,
             state: State {
@@ -244,6 +248,7 @@ impl Model {
         self.state.standing = Standing {
             number: self.state.standing.number,
             starts: true,
+            load: not_begun(&self.steer),
             baseline: self.state.standing.baseline.take(),
             ..Standing::default()
         };
@@ -695,6 +700,14 @@ fn units(levels: Levels, plan: &Plan) -> Vec<LevelUnit> {
 fn planned_users(plan: &Plan) -> Option<u32> {
     let has_users = matches!(plan.load.shape, Shape::Closed | Shape::Paced);
     has_users.then_some(plan.load.users)
+}
+
+/// The load of a run that has not begun: what will have users is known.
+fn not_begun(steer: &Arc<dyn Steer>) -> Load {
+    Load {
+        spawns: steer.means().levels == Levels::Spawned,
+        ..Load::default()
+    }
 }
 
 /// The last change of the load, in words.

@@ -39,6 +39,10 @@ _HOW_TO_OPEN = (
     "Only this machine reaches it. --web-host 0.0.0.0 opens it to others, who then need the token "
     "of its address, or a login (--web-login)."
 )
+_WHAT_THE_PAGES_DO = (
+    "This page starts tests, changes and ends them; Loadline's live page shows the first one, from "
+    "its start on. With --headless a test begins at once, and there is the live page alone."
+)
 # The exit code of a test of which a process was lost, as of a run of Loadline's own.
 _LOST = 2
 
@@ -246,6 +250,8 @@ class Command:
         )
         if is_loopback(self.page.host):
             logger.info(_HOW_TO_OPEN)
+        if self.control is not None:
+            logger.info(_WHAT_THE_PAGES_DO)
 
     def _init_listeners(self):
         events = self.environment.events
