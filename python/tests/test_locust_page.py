@@ -7,10 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 
 import pytest
+from agents_support import free_port
+from browser_support import BROWSER, Tab
 from command_support import Server, begin, changes_of, native_command, write
-from page_support import SECONDS, open_page
+from page_support import SECONDS, Page, open_page
 
 VISITORS = """
     import logging
@@ -244,6 +247,101 @@ def test_the_number_of_users_is_changed_from_the_page(tmp_path, processes):
         process.stdout.read()
         process.wait(SECONDS)
     assert changes_of(tmp_path / "a.run") == [8, 2]
+
+
+CHANGED_ELSEWHERE = VISITORS + """
+    import os
+
+    import gevent
+    from locust import events
+
+    @events.test_start.add_listener
+    def begin(environment, **kwargs):
+        gevent.spawn(follow, environment.runner)
+
+    def follow(runner):
+        for users in (7, 3):
+            while not os.path.exists(f"go to {users}"):
+                gevent.sleep(0.02)
+            runner.start(users, 10)
+"""
+TYPED = "document.querySelector('section.controls input[type=number]')"
+SLIDER = "document.querySelector('section.controls input[type=range]')"
+
+
+def now_has(users):
+    """Whether the page's lever is at so many users."""
+    return lambda state: state["load"]["now"] == {"unit": "users", "number": users}
+
+
+def test_the_lever_of_the_page_follows_changes_of_the_locustfile(tmp_path):
+    write(tmp_path, CHANGED_ELSEWHERE)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "1h", "-H",
+             server.url, "--only-summary", "--out", "loadline=a.run"], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        state = page.await_that(lambda state: state["figures"]["answered"] > 10)
+        assert state["load"]["now"] is None
+        (tmp_path / "go to 7").touch()
+        state = page.await_that(now_has(7))
+        assert state["load"]["level"] == "7 users"
+        assert "Load changed to 7 users" in str(state["page"]["notes"])
+        if BROWSER is not None:
+            follow_in_browser(tmp_path, page)
+        else:
+            (tmp_path / "go to 3").touch()
+        page.await_that(now_has(3))
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.stdout.read()
+        process.wait(SECONDS)
+    assert changes_of(tmp_path / "a.run")[:2] == [7, 3]
+
+
+def follow_in_browser(folder, page):
+    """The lever is at 7 users, then at 3; what is typed meanwhile stays."""
+    with Tab(folder / "profile", page.address) as tab:
+        tab.await_that(f"{TYPED}?.value === '7' && {SLIDER}.value === '7'")
+        (folder / "go to 3").touch()
+        tab.await_that(f"{TYPED}.value === '3' && {SLIDER}.value === '3'")
+        tab.value(f"{TYPED}.value = '5'; "
+                  f"{TYPED}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
+        tab.await_that(f"{SLIDER}.value === '5'")
+        assert page.ask("api/v1/level", {"users": 4})[0] == 200
+        tab.await_that("document.querySelector('p.phase').textContent.includes('4 users')")
+        assert tab.value(f"{TYPED}.value") == "5"
+        assert page.ask("api/v1/level", {"users": 3})[0] == 200
+        assert tab.errors == []
+
+
+def test_the_lever_follows_locusts_own_page_and_each_page_says_what_it_is(tmp_path):
+    write(tmp_path, VISITORS)
+    port = free_port()
+    locusts = Page(f"http://127.0.0.1:{port}/")
+    with Server() as server, running(
+            ["--web=0", "locust", "--web-port", str(port), "-H", server.url], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        until_served(locusts)
+        _, state = page.ask("api/v1/state")
+        assert (state["phase"], state["load"]["spawns"]) == ("preparing", True)
+        for users in (2, 6):
+            form = f"user_count={users}&spawn_rate=10".encode()
+            with urllib.request.urlopen(locusts.address + "swarm", form) as answer:
+                assert json.load(answer)["success"]
+            page.await_that(lambda state: state["figures"]["answered"] > 10)
+        assert page.await_that(now_has(6))["load"]["users"] == 2
+        assert any("Loadline's live page shows the first one" in line
+                   for line in locusts.ask("logs")[1]["master"])
+
+
+def until_served(page):
+    """Wait until somebody answers."""
+    until = time.monotonic() + SECONDS
+    while True:
+        try:
+            return page.ask("stats/requests")
+        except OSError:
+            assert time.monotonic() < until, "no page"
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("change, rate, seconds", [

@@ -3,8 +3,8 @@
 
 use crate::agents;
 use crate::api::{
-    AgentSoFar, Band, CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, PercentileSoFar,
-    Phase, SlowRows, Span, Standing, State,
+    AgentSoFar, Band, CheckSoFar, Event, Figures, LevelNow, LevelUnit, Load, NameCourse,
+    PercentileSoFar, Phase, SlowRows, Span, Standing, State,
 };
 use crate::baseline::{Baseline, Beside};
 use crate::files::REPORT_CSV;
@@ -13,7 +13,7 @@ use crate::patch::Patch;
 use crate::results::Found;
 use crate::slow::{Cell, Slow};
 use loadline_page::{AddedTables, Against, Heat, RunPage, RunPlots, SearchPage};
-use loadline_plan::{Check, Plan, Shape};
+use loadline_plan::{Check, Level, Plan, Shape};
 use loadline_reactor::let_workers_run_now;
 use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
 use loadline_report::{RunSoFar, heat_interval, level_text, name_plots, planned_length, run_page};
@@ -158,7 +158,7 @@ impl Model {
         Model {
             steer,
             state: State {
-                standing: Standing::default(),
+                standing,
                 page: Value::Null,
                 search: Value::Null,
                 log: Vec::new(),
@@ -505,6 +505,7 @@ impl Model {
         let mut run = run.with(stretch);
         let standing = &mut self.state.standing;
         standing.load.level = level(&run.judged.summary);
+        standing.load.now = now(&run.judged.summary);
         standing.load.is_paused = self.steer.is_paused();
         if !stretch.snapshot.drain {
             standing.figures = figures(&run, &stretch.snapshot);
@@ -718,6 +719,19 @@ fn level(summary: &Summary) -> Option<String> {
         Some(scenario) => format!("{level} of {scenario}"),
         None => level,
     })
+}
+
+/// The load since its last change; none while it is as planned, or paused. One of several scenarios
+/// that is changed alone leaves that of all as it is.
+fn now(summary: &Summary) -> Option<LevelNow> {
+    let mut changes = summary.changes.iter().rev();
+    let (unit, number) = match changes.find(|change| change.scenario.is_none())?.level {
+        Level::Share(thousandths) => (LevelUnit::Percent, f64::from(thousandths) / 10.0),
+        Level::Rate(rate) => (LevelUnit::Rate, rate.per_second()),
+        Level::Users(users) => (LevelUnit::Users, users.into()),
+        Level::Paused => return None,
+    };
+    Some(LevelNow { unit, number })
 }
 
 /// Figures of a run whose latest interval is this one.
