@@ -64,7 +64,9 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
         assert any("front was visited" in line for line in state["log"]), state["log"]
         assert "front is printed 7" in state["log"]
         assert page.ask("api/v1/pause", {})[0] == 422
-        assert page.ask("api/v1/stop", {})[0] == 200
+        status, told = page.ask("api/v1/stop", {})
+        assert (status, told["message"]) == (
+            200, "The test stops: its users are ended at once, or after its stop timeout.")
         assert "front is printed 7\n" in process.stdout.read(), "the terminal has it as well"
         process.wait(SECONDS)
     assert not list(tmp_path.glob("*.run"))
@@ -157,6 +159,43 @@ def test_a_locustfile_is_started_from_the_page(tmp_path):
         assert process.wait(SECONDS) == 0
     assert saved_notes(tmp_path / "run-1.run") == NOTES
     assert os.path.exists(tmp_path / "run-1.run")
+
+
+COMPUTING = """
+    import time
+
+    from locust import FastHttpUser, task
+
+    class Visitor(FastHttpUser):
+        @task
+        def front(self):
+            self.client.get("/")
+            until = time.monotonic() + 60
+            while time.monotonic() < until:
+                pass
+
+        def on_stop(self):
+            print("a user ends")
+"""
+
+
+def test_users_who_compute_are_ended_at_once_and_the_page_says_that_they_are(tmp_path):
+    write(tmp_path, COMPUTING)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "1h", "-H",
+             server.url, "--only-summary"], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        page.await_that(lambda state: state["phase"] == "running")
+        until = time.monotonic() + SECONDS
+        while not server.count():
+            assert time.monotonic() < until, "no user runs"
+            time.sleep(0.05)
+        began = time.monotonic()
+        assert page.ask("api/v1/stop", {})[0] == 200
+        assert page.ask("api/v1/state")[1]["phase"] == "ending"
+        assert "a user ends" in process.stdout.read()
+        assert process.wait(SECONDS) == 0
+        assert time.monotonic() - began < 20
 
 
 OPTIONS = VISITORS + """

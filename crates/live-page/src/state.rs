@@ -223,6 +223,17 @@ impl Model {
         Some(self.event(Patch::default()))
     }
 
+    /// Shows that the run under way is told to end. Returns what changed by it; `None` if it is
+    /// shown already, or there is no run.
+    pub(crate) fn show_ending(&mut self) -> Option<Event> {
+        let standing = &mut self.state.standing;
+        if standing.phase != Phase::Running || !self.steer.is_ending() {
+            return None;
+        }
+        standing.phase = Phase::Ending;
+        Some(self.event(Patch::default()))
+    }
+
     /// Returns what steers the current run.
     pub(crate) fn steer(&self) -> Arc<dyn Steer> {
         Arc::clone(&self.steer)

@@ -187,6 +187,15 @@ impl Watched {
         event.is_some()
     }
 
+    /// Shows that the run under way is told to end, which may take it a while.
+    pub(crate) fn show_ending(&self) {
+        let _order = locked(&self.order);
+        let event = locked(&self.shared).model.show_ending();
+        if let Some(event) = &event {
+            self.send_event("interval", event);
+        }
+    }
+
     /// Returns the baseline that runs are compared with.
     pub(crate) fn baseline(&self) -> Option<Arc<Baseline>> {
         locked(&self.shared).model.baseline()

@@ -23,6 +23,7 @@ from locust.user.inspectuser import print_task_ratio, print_task_ratio_json
 from loadline.locust_web.errors import CannotServe, MissingPackage
 from loadline.locust_web.loopback import is_loopback
 
+from .ending import end_busy_users
 from .outputs import Outputs
 from .steering import Steering
 from .telemetry import Telemetry, is_requested
@@ -112,6 +113,7 @@ class Command:
     def _interrupt(self, main, why):
         self.outputs.interrupt()
         gevent.kill(main, why)
+        end_busy_users(self.runner, self.environment.stop_timeout)
 
     def make_environment(self):
         """Make the environment of the test; returns it."""
