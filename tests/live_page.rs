@@ -1085,6 +1085,8 @@ fn runs_are_started_one_at_a_time_and_compared_afterwards() {
     }
     let (code, said) = page.interrupt();
     assert_eq!(code, Some(0), "{said}");
+    let told = said.matches("Started from the page: loadline ").count();
+    assert!(told == 2 && said.contains(&line), "{said}");
 }
 
 #[test]
@@ -1124,6 +1126,11 @@ fn what_can_not_be_started_is_said_in_the_words_of_the_command_line() {
             422,
             "begins with a dash",
         ),
+        (
+            json!({ "target": "http://a/", "checks": ["p99<soon"] }),
+            422,
+            "p99<soon",
+        ),
         (json!({ "target": "bad.toml" }), 422, "bad.toml"),
         (
             json!({ "target": "gone.toml" }),
@@ -1157,7 +1164,9 @@ fn what_can_not_be_started_is_said_in_the_words_of_the_command_line() {
     assert_eq!(state["phase"], "idle");
     let problem = state["problem"].as_str().unwrap();
     assert!(problem.contains(&closed.to_string()), "{problem}");
-    assert_eq!(page.interrupt().0, Some(0));
+    let (code, said) = page.interrupt();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("Started"), "{said}");
 }
 
 #[cfg(feature = "k6")]
@@ -1177,6 +1186,8 @@ fn a_script_of_k6_is_started_from_the_page() {
     );
     std::fs::write(folder.path().join("own.js"), script).unwrap();
     std::fs::write(folder.path().join("broken.js"), "import 'k6/none';").unwrap();
+    let idle = "import 'k6'; export default function () {}";
+    std::fs::write(folder.path().join("idle.js"), idle).unwrap();
     let _beside_others = beside_others();
     let page = Running::start_page(folder.path());
     let new = json!({ "target": "own.js", "users": "2", "duration": "2s" });
@@ -1194,6 +1205,13 @@ fn a_script_of_k6_is_started_from_the_page() {
     let says_hello = |line: &Value| line.as_str().unwrap().contains("hello from a user");
     assert!(log.iter().any(says_hello), "{log:?}");
     assert!(log.len() <= 200);
+    let idle = page.start(&json!({ "target": "idle.js" }));
+    assert_eq!(idle["phase"], "ended");
+    let (_, runs) = page.request("GET", "/api/v1/runs", "", "");
+    let runs: Value = serde_json::from_str(&runs).unwrap();
+    assert_eq!(runs[0]["unanswered"], "nothing was sent");
+    assert_eq!(runs[0]["failed_percent"], Value::Null);
+    assert_eq!(runs[1]["unanswered"], Value::Null);
     let state = page.start(&json!({ "target": "broken.js" }));
     // The run before is still shown.
     assert_eq!(state["phase"], "ended");

@@ -337,6 +337,34 @@ def test_users_on_agents_are_changed_from_the_page(bus, server, tmp_path):
     assert changes_of(tmp_path / "one.run") == [8, 3]
 
 
+def test_each_agent_is_on_the_page_with_its_responses_and_who_is_lost_says_nothing(
+        bus, server, tmp_path):
+    for name in ("web-2", "web-1"):
+        bus.agent(name)
+    write(tmp_path, STEADY)
+    process = bus.begin(2, headless(server, 4, 600), tmp_path, ["--web=0"])
+    try:
+        page = open_page(process, "The live page is at")
+        state = page.await_that(lambda state: len(state["figures"]["agents"]) == 2
+                                and state["figures"]["answered"] > 50)
+        agents = state["figures"]["agents"]
+        assert [one["name"] for one in agents] == ["web-1", "web-2"]
+        assert all(one["answered"] > 0 and one["rate_per_s"] > 0 for one in agents), agents
+        assert sum(one["answered"] for one in agents) == state["figures"]["answered"]
+        # What is known of each is its responses.
+        assert [one["failed"] for one in agents] == [None, None]
+        assert page.ask("api/v1/agents")[1][0]["name"] == "web-1"
+        bus.agents["web-2"].kill()
+        page.await_that(lambda state: [one["is_silent"] for one in state["figures"]["agents"]]
+                        == [False, True])
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.stdout.read()
+        assert process.wait(60) == 2
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_an_interrupt_ends_the_test_on_all_agents(bus, server, tmp_path):
     for name in ("web-1", "web-2"):
         bus.agent(name)

@@ -7,10 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 
 import pytest
+from agents_support import free_port
+from browser_support import BROWSER, Tab
 from command_support import Server, begin, changes_of, native_command, write
-from page_support import SECONDS, open_page
+from page_support import SECONDS, Page, open_page
 
 VISITORS = """
     import logging
@@ -61,7 +64,9 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
         assert any("front was visited" in line for line in state["log"]), state["log"]
         assert "front is printed 7" in state["log"]
         assert page.ask("api/v1/pause", {})[0] == 422
-        assert page.ask("api/v1/stop", {})[0] == 200
+        status, told = page.ask("api/v1/stop", {})
+        assert (status, told["message"]) == (
+            200, "The test stops: its users are ended at once, or after its stop timeout.")
         assert "front is printed 7\n" in process.stdout.read(), "the terminal has it as well"
         process.wait(SECONDS)
     assert not list(tmp_path.glob("*.run"))
@@ -156,6 +161,43 @@ def test_a_locustfile_is_started_from_the_page(tmp_path):
     assert os.path.exists(tmp_path / "run-1.run")
 
 
+COMPUTING = """
+    import time
+
+    from locust import FastHttpUser, task
+
+    class Visitor(FastHttpUser):
+        @task
+        def front(self):
+            self.client.get("/")
+            until = time.monotonic() + 60
+            while time.monotonic() < until:
+                pass
+
+        def on_stop(self):
+            print("a user ends")
+"""
+
+
+def test_users_who_compute_are_ended_at_once_and_the_page_says_that_they_are(tmp_path):
+    write(tmp_path, COMPUTING)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "1h", "-H",
+             server.url, "--only-summary"], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        page.await_that(lambda state: state["phase"] == "running")
+        until = time.monotonic() + SECONDS
+        while not server.count():
+            assert time.monotonic() < until, "no user runs"
+            time.sleep(0.05)
+        began = time.monotonic()
+        assert page.ask("api/v1/stop", {})[0] == 200
+        assert page.ask("api/v1/state")[1]["phase"] == "ending"
+        assert "a user ends" in process.stdout.read()
+        assert process.wait(SECONDS) == 0
+        assert time.monotonic() - began < 20
+
+
 OPTIONS = VISITORS + """
     from locust import events
 
@@ -246,6 +288,101 @@ def test_the_number_of_users_is_changed_from_the_page(tmp_path, processes):
     assert changes_of(tmp_path / "a.run") == [8, 2]
 
 
+CHANGED_ELSEWHERE = VISITORS + """
+    import os
+
+    import gevent
+    from locust import events
+
+    @events.test_start.add_listener
+    def begin(environment, **kwargs):
+        gevent.spawn(follow, environment.runner)
+
+    def follow(runner):
+        for users in (7, 3):
+            while not os.path.exists(f"go to {users}"):
+                gevent.sleep(0.02)
+            runner.start(users, 10)
+"""
+TYPED = "document.querySelector('section.controls input[type=number]')"
+SLIDER = "document.querySelector('section.controls input[type=range]')"
+
+
+def now_has(users):
+    """Whether the page's lever is at so many users."""
+    return lambda state: state["load"]["now"] == {"unit": "users", "number": users}
+
+
+def test_the_lever_of_the_page_follows_changes_of_the_locustfile(tmp_path):
+    write(tmp_path, CHANGED_ELSEWHERE)
+    with Server() as server, running(
+            ["--web=0", "locust", "--headless", "-u", "2", "-r", "2", "-t", "1h", "-H",
+             server.url, "--only-summary", "--out", "loadline=a.run"], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        state = page.await_that(lambda state: state["figures"]["answered"] > 10)
+        assert state["load"]["now"] is None
+        (tmp_path / "go to 7").touch()
+        state = page.await_that(now_has(7))
+        assert state["load"]["level"] == "7 users"
+        assert "Load changed to 7 users" in str(state["page"]["notes"])
+        if BROWSER is not None:
+            follow_in_browser(tmp_path, page)
+        else:
+            (tmp_path / "go to 3").touch()
+        page.await_that(now_has(3))
+        assert page.ask("api/v1/stop", {})[0] == 200
+        process.stdout.read()
+        process.wait(SECONDS)
+    assert changes_of(tmp_path / "a.run")[:2] == [7, 3]
+
+
+def follow_in_browser(folder, page):
+    """The lever is at 7 users, then at 3; what is typed meanwhile stays."""
+    with Tab(folder / "profile", page.address) as tab:
+        tab.await_that(f"{TYPED}?.value === '7' && {SLIDER}.value === '7'")
+        (folder / "go to 3").touch()
+        tab.await_that(f"{TYPED}.value === '3' && {SLIDER}.value === '3'")
+        tab.value(f"{TYPED}.value = '5'; "
+                  f"{TYPED}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
+        tab.await_that(f"{SLIDER}.value === '5'")
+        assert page.ask("api/v1/level", {"users": 4})[0] == 200
+        tab.await_that("document.querySelector('p.phase').textContent.includes('4 users')")
+        assert tab.value(f"{TYPED}.value") == "5"
+        assert page.ask("api/v1/level", {"users": 3})[0] == 200
+        assert tab.errors == []
+
+
+def test_the_lever_follows_locusts_own_page_and_each_page_says_what_it_is(tmp_path):
+    write(tmp_path, VISITORS)
+    port = free_port()
+    locusts = Page(f"http://127.0.0.1:{port}/")
+    with Server() as server, running(
+            ["--web=0", "locust", "--web-port", str(port), "-H", server.url], tmp_path) as process:
+        page = open_page(process, "The live page is at")
+        until_served(locusts)
+        _, state = page.ask("api/v1/state")
+        assert (state["phase"], state["load"]["spawns"]) == ("preparing", True)
+        for users in (2, 6):
+            form = f"user_count={users}&spawn_rate=10".encode()
+            with urllib.request.urlopen(locusts.address + "swarm", form) as answer:
+                assert json.load(answer)["success"]
+            page.await_that(lambda state: state["figures"]["answered"] > 10)
+        assert page.await_that(now_has(6))["load"]["users"] == 2
+        assert any("Loadline's live page shows the first one" in line
+                   for line in locusts.ask("logs")[1]["master"])
+
+
+def until_served(page):
+    """Wait until somebody answers."""
+    until = time.monotonic() + SECONDS
+    while True:
+        try:
+            return page.ask("stats/requests")
+        except OSError:
+            assert time.monotonic() < until, "no page"
+            time.sleep(0.05)
+
+
 @pytest.mark.parametrize("change, rate, seconds", [
     (0, 5, 0), (1, 5, 0), (4, 2, 1), (10, 10, 0), (3, 0.5, 4), (10, 2.5, 3.2),
 ])
@@ -285,7 +422,7 @@ def test_a_shape_keeps_its_users_and_the_page_says_why(tmp_path):
     (VISITORS, {"classes": ["Other"]}, "Unknown User(s): Other"),
     (VISITORS, {"users": "many"}, "argument -u/--users: invalid int value: 'many'"),
     (VISITORS, {"checks": ["p99<soon"]}, "The check cannot be read"),
-    (VISITORS, {"host": None}, "no host is given: add -H"),
+    (VISITORS, {"host": None}, "The locustfile has no host: fill in the field Host, such as"),
 ])
 def test_why_a_locustfile_does_not_start_is_on_the_page(tmp_path, locustfile, form, says):
     write(tmp_path, locustfile)

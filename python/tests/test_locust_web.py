@@ -114,6 +114,15 @@ def test_users_that_start_after_a_change_of_the_host_go_there(tmp_path, server, 
         assert page.template_args()["host"] == other.url
 
 
+@pytest.mark.parametrize("words", [[], ["--processes", "2"]])
+def test_a_missing_host_is_said_by_the_field_that_lacks_it(tmp_path, words):
+    write(tmp_path, VISITOR)
+    with Page(tmp_path, *words) as page:
+        page.swarm(1)
+        page.until(lambda: "fill in the field Host of the page" in page.said(), "nothing is said")
+        assert "command line" not in page.said()
+
+
 def test_failures_and_exceptions_are_shown_and_in_the_exit_code(tmp_path, server):
     write(tmp_path, LOCUSTFILE)
     with Page(tmp_path, "-H", server.url) as page:

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { Load } from "../src/generated/live";
-import { planned, sliderEnd } from "../src/live/controls";
+import { current, sliderEnd } from "../src/live/controls";
 
 const load: Load = {
   level: null,
+  now: null,
   is_paused: false,
   can_pause: false,
   levels: ["users"],
@@ -13,10 +14,17 @@ const load: Load = {
 };
 
 test("a change begins with what was planned", () => {
-  expect(planned("percent", load)).toBe("100");
-  expect(planned("users", load)).toBe("50");
-  expect(planned("users", { ...load, users: null })).toBe("");
-  expect(planned("rate", load)).toBe("");
+  expect(current("percent", load)).toBe("100");
+  expect(current("users", load)).toBe("50");
+  expect(current("users", { ...load, users: null })).toBe("");
+  expect(current("rate", load)).toBe("");
+});
+
+test("a change begins with what the last one came to, whoever made it", () => {
+  const changed: Load = { ...load, now: { unit: "users", number: 7 } };
+  expect(current("users", changed)).toBe("7");
+  expect(current("percent", changed)).toBe("100");
+  expect(sliderEnd("users", { ...changed, now: { unit: "users", number: 300 } })).toBe(300);
 });
 
 test("a slider ends at twice the plan, and rates have none", () => {

@@ -103,6 +103,8 @@ pub enum Phase {
 pub struct Load {
     /// The last change, in words; null while the load is as planned.
     pub level: Option<String>,
+    /// The load since the last change of the whole; null while it is as planned, or paused.
+    pub now: Option<LevelNow>,
     /// True while it is paused.
     pub is_paused: bool,
     /// True if it can be paused.
@@ -115,6 +117,16 @@ pub struct Load {
     pub users: Option<u32>,
     /// The names of its scenarios, in the order of the plan; empty if there is only one.
     pub scenarios: Vec<String>,
+}
+
+/// A level of the load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LevelNow {
+    /// The unit of the number.
+    pub unit: LevelUnit,
+    /// The number.
+    pub number: f64,
 }
 
 /// The unit of a level's number.
@@ -531,8 +543,10 @@ pub struct EarlierRun {
     pub rate_per_s: f64,
     /// The 99th percentile of the response time, in microseconds.
     pub p99_us: Option<f64>,
-    /// The share of requests without a response, in percent.
-    pub failed_percent: f64,
+    /// The share of requests without a response, in percent; null if none was sent.
+    pub failed_percent: Option<f64>,
+    /// `nothing was sent` or `nothing was answered` of a run without any response; null of others.
+    pub unanswered: Option<String>,
     /// `valid`, `suspect` or `invalid`.
     pub validity: String,
     /// The outcome of its checks: `passed`, `failed` or `undecided`; null without a check.

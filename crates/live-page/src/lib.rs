@@ -63,9 +63,9 @@ mod watch;
 pub use address::{ADDRESS, ListenAddress, ListenError};
 pub use api::{
     AgentSoFar, Band, Cause, CheckSoFar, Compared, Composed, CpuShare, EarlierRun, Event, Figures,
-    FileKind, LevelUnit, Load, NameCourse, NewBaseline, NewCheck, NewEnd, NewLevel, NewNote,
-    NewRun, Offer, OfferedFile, PercentileSoFar, Phase, Problem, SlowRow, SlowRows, Span, Standing,
-    State, Steered,
+    FileKind, LevelNow, LevelUnit, Load, NameCourse, NewBaseline, NewCheck, NewEnd, NewLevel,
+    NewNote, NewRun, Offer, OfferedFile, PercentileSoFar, Phase, Problem, SlowRow, SlowRows, Span,
+    Standing, State, Steered,
 };
 pub use baseline::Baseline;
 pub use files::Finished;

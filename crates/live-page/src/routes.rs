@@ -278,8 +278,13 @@ impl Routes {
         if self.watched.is_idle() || has_ended {
             return Err(no_load());
         }
+        let has_users = steer.means().levels == Levels::Spawned;
         steer.end(command);
+        self.watched.show_ending();
         let message = match command {
+            Command::Stop if has_users => {
+                "The test stops: its users are ended at once, or after its stop timeout."
+            }
             Command::Stop => "The run stops: it waits for the responses in flight.",
             Command::Abort => "The run ends at once.",
         };

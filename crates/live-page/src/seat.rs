@@ -7,7 +7,7 @@ use crate::files;
 use crate::log::PageLog;
 use crate::results::Results;
 use crate::searching::Searching;
-use crate::watch::Watched;
+use crate::watch::{Begun, Watched};
 use loadline_page::Page;
 use loadline_runner::{Feed, QUEUE, Steer, feed};
 use std::fmt;
@@ -69,6 +69,7 @@ pub struct Seat {
     watched: Watched,
     following: Arc<Mutex<Option<JoinHandle<()>>>>,
     results: Arc<Mutex<Option<Results>>>,
+    begun: Arc<Mutex<Option<Begun>>>,
 }
 
 impl Seat {
@@ -77,7 +78,13 @@ impl Seat {
             watched,
             following: Arc::default(),
             results: Arc::default(),
+            begun: Arc::default(),
         }
+    }
+
+    /// Calls this when the load of the run that is taken next begins; never, if it can't be made.
+    pub fn when_begun(&self, begun: impl FnOnce() + Send + 'static) {
+        *locked(&self.begun) = Some(Box::new(begun));
     }
 
     /// Shows a run that is about to be made, is steered so and saved into this file. Returns its
@@ -90,7 +97,8 @@ impl Seat {
         let paths = files::paths(saved.is_some()).into_iter().map(str::to_owned);
         self.watched.expect(steer, paths.collect(), saved);
         let (results, ended) = Results::of(&self.watched);
-        let following = self.watched.follow(inbox, ended, false)?;
+        let begun = locked(&self.begun).take();
+        let following = self.watched.follow(inbox, ended, false, begun)?;
         *locked(&self.following) = Some(following);
         *locked(&self.results) = Some(results);
         Ok(feed.with_evidence().with_agents())
@@ -117,7 +125,7 @@ impl Seat {
     /// Offers the page for the next run, once all of this one is shown. Its observer was dropped
     /// before. `problem` is the reason why it could not be made, if it could not.
     pub fn leave(&self, problem: Option<String>) {
-        drop(self.results());
+        drop((self.results(), locked(&self.begun).take()));
         let following = locked(&self.following).take();
         if let Some(following) = following {
             // If it panicked, that was told.

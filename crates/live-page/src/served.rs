@@ -102,7 +102,7 @@ impl LivePage {
             url,
             feed: Some(feed.with_evidence().with_agents()),
             results: Some(results),
-            following: Some(watched.follow(inbox, ended, true)?),
+            following: Some(watched.follow(inbox, ended, true, None)?),
             watched,
             of_tool,
             _server: server,

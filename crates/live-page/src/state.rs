@@ -3,8 +3,8 @@
 
 use crate::agents;
 use crate::api::{
-    AgentSoFar, Band, CheckSoFar, Event, Figures, LevelUnit, Load, NameCourse, PercentileSoFar,
-    Phase, SlowRows, Span, Standing, State,
+    AgentSoFar, Band, CheckSoFar, Event, Figures, LevelNow, LevelUnit, Load, NameCourse,
+    PercentileSoFar, Phase, SlowRows, Span, Standing, State,
 };
 use crate::baseline::{Baseline, Beside};
 use crate::files::REPORT_CSV;
@@ -13,7 +13,7 @@ use crate::patch::Patch;
 use crate::results::Found;
 use crate::slow::{Cell, Slow};
 use loadline_page::{AddedTables, Against, Heat, RunPage, RunPlots, SearchPage};
-use loadline_plan::{Check, Plan, Shape};
+use loadline_plan::{Check, Level, Plan, Shape};
 use loadline_reactor::let_workers_run_now;
 use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
 use loadline_report::{RunSoFar, heat_interval, level_text, name_plots, planned_length, run_page};
@@ -151,10 +151,14 @@ struct Run {
 impl Model {
     /// Creates the model of runs that are steered so, and each of which has these files.
     pub(crate) fn new(steer: Arc<dyn Steer>, files: &[&str]) -> Self {
+        let standing = Standing {
+            load: not_begun(&steer),
+            ..Standing::default()
+        };
         Model {
             steer,
             state: State {
-                standing: Standing::default(),
+                standing,
                 page: Value::Null,
                 search: Value::Null,
                 log: Vec::new(),
@@ -219,6 +223,17 @@ impl Model {
         Some(self.event(Patch::default()))
     }
 
+    /// Shows that the run under way is told to end. Returns what changed by it; `None` if it is
+    /// shown already, or there is no run.
+    pub(crate) fn show_ending(&mut self) -> Option<Event> {
+        let standing = &mut self.state.standing;
+        if standing.phase != Phase::Running || !self.steer.is_ending() {
+            return None;
+        }
+        standing.phase = Phase::Ending;
+        Some(self.event(Patch::default()))
+    }
+
     /// Returns what steers the current run.
     pub(crate) fn steer(&self) -> Arc<dyn Steer> {
         Arc::clone(&self.steer)
@@ -244,6 +259,7 @@ impl Model {
         self.state.standing = Standing {
             number: self.state.standing.number,
             starts: true,
+            load: not_begun(&self.steer),
             baseline: self.state.standing.baseline.take(),
             ..Standing::default()
         };
@@ -500,6 +516,7 @@ impl Model {
         let mut run = run.with(stretch);
         let standing = &mut self.state.standing;
         standing.load.level = level(&run.judged.summary);
+        standing.load.now = now(&run.judged.summary);
         standing.load.is_paused = self.steer.is_paused();
         if !stretch.snapshot.drain {
             standing.figures = figures(&run, &stretch.snapshot);
@@ -697,6 +714,14 @@ fn planned_users(plan: &Plan) -> Option<u32> {
     has_users.then_some(plan.load.users)
 }
 
+/// The load of a run that has not begun: what will have users is known.
+fn not_begun(steer: &Arc<dyn Steer>) -> Load {
+    Load {
+        spawns: steer.means().levels == Levels::Spawned,
+        ..Load::default()
+    }
+}
+
 /// The last change of the load, in words.
 fn level(summary: &Summary) -> Option<String> {
     let change = summary.changes.last()?;
@@ -705,6 +730,19 @@ fn level(summary: &Summary) -> Option<String> {
         Some(scenario) => format!("{level} of {scenario}"),
         None => level,
     })
+}
+
+/// The load since its last change; none while it is as planned, or paused. One of several scenarios
+/// that is changed alone leaves that of all as it is.
+fn now(summary: &Summary) -> Option<LevelNow> {
+    let mut changes = summary.changes.iter().rev();
+    let (unit, number) = match changes.find(|change| change.scenario.is_none())?.level {
+        Level::Share(thousandths) => (LevelUnit::Percent, f64::from(thousandths) / 10.0),
+        Level::Rate(rate) => (LevelUnit::Rate, rate.per_second()),
+        Level::Users(users) => (LevelUnit::Users, users.into()),
+        Level::Paused => return None,
+    };
+    Some(LevelNow { unit, number })
 }
 
 /// Figures of a run whose latest interval is this one.

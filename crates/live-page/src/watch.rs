@@ -26,6 +26,9 @@ use std::thread::{self, JoinHandle};
 /// The events that are kept for viewers who were cut off: a minute.
 const KEPT_EVENTS: usize = 60;
 
+/// The callback for the begin of the load of a run.
+pub(crate) type Begun = Box<dyn FnOnce() + Send>;
+
 /// The events for viewers.
 #[derive(Clone)]
 pub(crate) struct Watched {
@@ -66,18 +69,24 @@ impl Watched {
     }
 
     /// Takes the news of all runs, on a thread of its own that ends with them and with the results
-    /// of their tool. The page is over then, if they are its last ones.
+    /// of their tool. The page is over then, if they are its last ones. `begun` is called when the
+    /// load of the first run begins.
     pub(crate) fn follow(
         &self,
         inbox: Inbox,
         results: Receiver<()>,
         are_last: bool,
+        mut begun: Option<Begun>,
     ) -> io::Result<JoinHandle<()>> {
         let watched = self.clone();
         thread::Builder::new()
             .name("live page".to_owned())
             .spawn(move || {
                 while let Some(news) = inbox.wait() {
+                    // The first news is a begin.
+                    if let Some(begun) = begun.take() {
+                        begun();
+                    }
                     watched.take(&news);
                 }
                 // Nothing is sent: it ends.
@@ -176,6 +185,15 @@ impl Watched {
             self.send_event("interval", event);
         }
         event.is_some()
+    }
+
+    /// Shows that the run under way is told to end, which may take it a while.
+    pub(crate) fn show_ending(&self) {
+        let _order = locked(&self.order);
+        let event = locked(&self.shared).model.show_ending();
+        if let Some(event) = &event {
+            self.send_event("interval", event);
+        }
     }
 
     /// Returns the baseline that runs are compared with.

@@ -7,7 +7,8 @@ To change
 - Loadline's own outputs and checks: `outputs.py`, the record of a test `recording.py`, Locust's
   tables in it `report_tables.py`; whether files can be written `writable.py`; metrics for other
   programs `telemetry.py`
-- changes of the number of users by the page of another program: `steering.py`
+- changes of the number of users by the page of another program, and what it is told: `steering.py`
+- users that are ended while they compute: `ending.py`
 - trials of a search for a capacity: `trials.py`
 """
 

@@ -24,6 +24,7 @@ from locust.user.inspectuser import print_task_ratio, print_task_ratio_json
 from loadline.locust_web.errors import CannotServe, MissingPackage
 from loadline.locust_web.loopback import is_loopback
 
+from .ending import end_busy_users
 from .outputs import Outputs
 from .steering import Steering
 from .telemetry import Telemetry, is_requested
@@ -40,6 +41,10 @@ _OF_PLAIN_LOADS = {"num_users": "users", "spawn_rate": "spawn-rate", "run_time":
 _HOW_TO_OPEN = (
     "Only this machine reaches it. --web-host 0.0.0.0 opens it to others, who then need the token "
     "of its address, or a login (--web-login)."
+)
+_WHAT_THE_PAGES_DO = (
+    "This page starts tests, changes and ends them; Loadline's live page shows the first one, from "
+    "its start on. With --headless a test begins at once, and there is the live page alone."
 )
 # The exit code of a test of which a process was lost, as of a run of Loadline's own.
 _LOST = 2
@@ -110,6 +115,7 @@ class Command:
     def _interrupt(self, main, why):
         self.outputs.interrupt()
         gevent.kill(main, why)
+        end_busy_users(self.runner, self.environment.stop_timeout)
 
     def make_environment(self):
         """Make the environment of the test; returns it."""
@@ -251,6 +257,8 @@ class Command:
         )
         if is_loopback(self.page.host):
             logger.info(_HOW_TO_OPEN)
+        if self.control is not None:
+            logger.info(_WHAT_THE_PAGES_DO)
 
     def _init_listeners(self):
         events = self.environment.events

@@ -12,14 +12,22 @@ import gevent
 
 from loadline import native
 
+from locust.argument_parser import is_started_from_page
 from locust.user import starts
 
 logger = logging.getLogger("locust.main")
 
 
 _NO_HOST = "no host is given: add -H, such as -H http://127.0.0.1:8080"
+_NO_HOST_ON_PAGE = (
+    "The locustfile has no host: fill in the field Host, such as http://127.0.0.1:8080."
+)
 # Names a file that does not exist yet: a link to the record, while the test lasts.
 RECORD = "LOADLINE_RECORD"
+
+
+class _NoHost(ValueError):
+    """Nobody said where requests go."""
 
 
 class SavedRun:
@@ -88,7 +96,7 @@ class SavedRun:
         options = self._options
         host = self._host()
         if not host:
-            raise ValueError(_NO_HOST)
+            raise _NoHost(_NO_HOST)
         return native.Recording(
             self.path,
             host,
@@ -123,7 +131,10 @@ class SavedRun:
         if not self._is_requested:
             logger.debug("The run is not recorded: %s", error)
             return
-        logger.error("The run cannot be saved in '%s': %s", self.path, error)
+        if isinstance(error, _NoHost) and is_started_from_page():
+            logger.error(_NO_HOST_ON_PAGE)
+        else:
+            logger.error("The run cannot be saved in '%s': %s", self.path, error)
         self._environment.process_exit_code = 1
         self._environment.runner.quit()
 

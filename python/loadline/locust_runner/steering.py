@@ -1,7 +1,7 @@
-"""Changes of the number of users by the program that shows the test on a page.
+"""Changes of the number of users by the program that shows the test on a page, and by others.
 
-That program begins this process with a socket as stdin, and says so in a variable. On it comes,
-line by line, what is asked, and goes what came of it:
+The program of the page begins this process with a socket as stdin, and says so in a variable. On it
+comes, line by line, what is asked, and goes what came of it:
 
     {"number": 1, "users": 20, "spawn_rate": 5}
     {"number": 1, "at_s": 12.4, "reached_s": 13.4, "spawn_rate": 5.0}
@@ -9,6 +9,12 @@ line by line, what is asked, and goes what came of it:
 
 Without a rate users start and stop at that of before. Instants are seconds from the begin of
 the load: that of the change, and the one at which the last user is told to start or to stop.
+
+The page is told of each change, whoever makes it, before a question is answered that made it; and
+at the begin of the test of the agents that have its users, in the order of its workers:
+
+    {"at_s": 12.4, "users": 20}
+    {"agents": ["north", "south"]}
 """
 
 import json
@@ -57,7 +63,10 @@ def seconds_to_reach(change, spawn_rate):
 
 
 class Steering:
-    """Obeys what comes on a socket, as long as that is open."""
+    """Obeys what comes on a socket, as long as that is open, and tells what becomes of the test.
+
+    To be made behind the outputs: what it tells, they have recorded.
+    """
 
     def __init__(self, control, environment, outputs, options):
         self._control = control
@@ -65,14 +74,37 @@ class Steering:
         self._outputs = outputs
         # The rate at which users start and stop where nothing else is asked.
         self._spawn_rate = options.spawn_rate or 1
+        # Whether the test that runs is the first: a page shows no other one.
+        self._is_first = True
+        events = environment.events
+        events.test_start.add_listener(self._tell_agents)
+        events.load_changed.add_listener(self._tell_change)
+        events.test_stop.add_listener(self._end_first)
         gevent.spawn(self._obey).link_exception(log_death)
+
+    def _tell_agents(self, **_kwargs):
+        names = self._environment.runner.agents
+        if self._is_first and names:
+            self._tell({"agents": names})
+
+    def _tell_change(self, user_count, **_kwargs):
+        if self._is_first:
+            self._tell({"at_s": self._outputs.changed_s(), "users": user_count})
+
+    def _end_first(self, **_kwargs):
+        self._is_first = False
+
+    def _tell(self, line):
+        try:
+            self._control.sendall(f"{json.dumps(line)}\n".encode())
+        except OSError as e:
+            logger.debug("The page of the test is gone: %s", e)
 
     def _obey(self):
         try:
             for line in self._control.makefile("r", encoding="utf-8"):
                 asked = json.loads(line)
-                answer = {"number": asked["number"], **self._answer(asked)}
-                self._control.sendall(f"{json.dumps(answer)}\n".encode())
+                self._tell({"number": asked["number"], **self._answer(asked)})
         except OSError as e:
             logger.debug("The page of the test is gone: %s", e)
 

@@ -162,9 +162,13 @@ rate_per_s: number,
  */
 p99_us: number | null, 
 /**
- * The share of requests without a response, in percent.
+ * The share of requests without a response, in percent; null if none was sent.
  */
-failed_percent: number, 
+failed_percent: number | null, 
+/**
+ * `nothing was sent` or `nothing was answered` of a run without any response; null of others.
+ */
+unanswered: string | null, 
 /**
  * `valid`, `suspect` or `invalid`.
  */
@@ -333,6 +337,19 @@ percentiles: Array<PercentileSoFar>, };
 export type FileKind = "plan" | "k6" | "locust";
 
 /**
+ * A level of the load.
+ */
+export type LevelNow = { 
+/**
+ * The unit of the number.
+ */
+unit: LevelUnit, 
+/**
+ * The number.
+ */
+number: number, };
+
+/**
  * The unit of a level's number.
  */
 export type LevelUnit = "percent" | "rate" | "users";
@@ -345,6 +362,10 @@ export type Load = {
  * The last change, in words; null while the load is as planned.
  */
 level: string | null, 
+/**
+ * The load since the last change of the whole; null while it is as planned, or paused.
+ */
+now: LevelNow | null, 
 /**
  * True while it is paused.
  */

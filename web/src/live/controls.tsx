@@ -148,8 +148,9 @@ function LateNote(props: {
   );
 }
 
-/** The number of a unit as planned; empty where that is not known. */
-export function planned(unit: LevelUnit, load: Load): string {
+/** The number of a unit since the last change, or as planned; empty where that is not known. */
+export function current(unit: LevelUnit, load: Load): string {
+  if (load.now?.unit === unit) return String(load.now.number);
   if (unit === "percent") return "100";
   return unit === "users" && load.users !== null ? String(load.users) : "";
 }
@@ -158,30 +159,42 @@ export function planned(unit: LevelUnit, load: Load): string {
 export function sliderEnd(unit: LevelUnit, load: Load): number | null {
   if (unit === "percent") return MOST_PERCENT;
   if (unit !== "users" || load.users === null) return null;
-  return Math.max(FEW_USERS, 2 * load.users);
+  return Math.max(FEW_USERS, 2 * load.users, Number(current(unit, load)));
 }
 
 /** A new level of the load: a number, and what it counts. */
-function LevelForm(props: { load: Load; send: (level: NewLevel) => void }) {
+function LevelForm(props: { load: Load; send: (level: NewLevel) => Promise<CommandResult> }) {
   const { load } = props;
   const { levels: units, scenarios } = load;
   const [unit, setUnit] = useState<LevelUnit>(units[0]!);
-  const [number, setNumber] = useState(planned(units[0]!, load));
+  const [number, setNumber] = useState(current(units[0]!, load));
+  // What is typed stays until it is sent, whatever others do meanwhile.
+  const [isTyped, setTyped] = useState(false);
   const [spawnRate, setSpawnRate] = useState("");
   const [scenario, setScenario] = useState("");
   const counted: LevelUnit = scenario ? "users" : unit;
   const end = scenario ? null : sliderEnd(counted, load);
   const choose = (unit: LevelUnit) => {
     setUnit(unit);
-    setNumber(planned(unit, load));
+    setNumber(current(unit, load));
+    setTyped(false);
   };
-  const submit = (event: Event) => {
+  const type = (number: string) => {
+    setNumber(number);
+    setTyped(true);
+  };
+  const { unit: newUnit, number: newNumber } = load.now ?? {};
+  useEffect(() => {
+    if (newUnit && units.includes(newUnit) && !isTyped && !scenario) choose(newUnit);
+  }, [newUnit, newNumber]);
+  const submit = async (event: Event) => {
     event.preventDefault();
-    props.send({
+    const sent = await props.send({
       [counted]: Number(number),
       ...(scenario ? { scenario } : {}),
       ...(load.spawns && spawnRate !== "" ? { spawn_rate: Number(spawnRate) } : {}),
     });
+    if (!sent.isRefused) setTyped(false);
   };
   return (
     <form onSubmit={submit}>
@@ -193,7 +206,7 @@ function LevelForm(props: { load: Load; send: (level: NewLevel) => void }) {
           step="any"
           required
           value={number}
-          onInput={(event) => setNumber(event.currentTarget.value)}
+          onInput={(event) => type(event.currentTarget.value)}
         />
       </label>{" "}
       {end !== null && (
@@ -205,7 +218,7 @@ function LevelForm(props: { load: Load; send: (level: NewLevel) => void }) {
             max={end}
             step={counted === "percent" ? "5" : "1"}
             value={number}
-            onInput={(event) => setNumber(event.currentTarget.value)}
+            onInput={(event) => type(event.currentTarget.value)}
           />{" "}
         </>
       )}

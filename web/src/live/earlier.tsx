@@ -50,7 +50,7 @@ export function Earlier({ number }: { number: number }) {
           </thead>
           <tbody>
             {runs.map((run) => (
-              <Row key={run.name} run={run} pair={pair} choose={setPair} />
+              <EarlierRow key={run.name} run={run} pair={pair} choose={setPair} />
             ))}
           </tbody>
         </table>
@@ -76,7 +76,8 @@ export function Earlier({ number }: { number: number }) {
   );
 }
 
-function Row(props: { run: EarlierRun; pair: Pair; choose: (pair: Pair) => void }) {
+/** A run with what came of it, and whether it is one of those that are compared. */
+export function EarlierRow(props: { run: EarlierRun; pair: Pair; choose: (pair: Pair) => void }) {
   const { run, pair, choose } = props;
   const pick = (side: keyof Pair, letter: string) => (
     <td>
@@ -108,6 +109,7 @@ function Row(props: { run: EarlierRun; pair: Pair; choose: (pair: Pair) => void 
       <td class="number">{figure("percent", run.failed_percent)}</td>
       <td>
         {run.validity}
+        {run.unanswered && <div class="bad">{run.unanswered}</div>}
         {run.checks && <div class={OUTCOMES[run.checks] ?? "faint"}>checks {run.checks}</div>}
       </td>
     </tr>

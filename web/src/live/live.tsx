@@ -50,9 +50,7 @@ export function Live({ version }: { version: string }) {
         {state?.page ? (
           <Shown state={state} page={state.page as RunPage} note={setNoteAt} />
         ) : (
-          state?.phase === "preparing" && (
-            <p class="load">The load has not begun: connections are opened.</p>
-          )
+          state?.phase === "preparing" && <p class="load">{notBegun(state)}</p>
         )}
         {state && <Announced phase={phaseOf(state)} state={state} />}
       </main>
@@ -190,7 +188,16 @@ function BaselineChoice({ chosen }: { chosen: string | null }) {
 
 /** Where the run stands, in words. */
 function phaseOf(state: State): string {
-  return isSearching(state) ? "Searching the load line" : PHASES[state.phase];
+  if (isSearching(state)) return "Searching the load line";
+  if (state.phase === "ending" && state.load.spawns) return "Ending: its users are ended";
+  return PHASES[state.phase];
+}
+
+/** What is waited for before the load of a run begins. */
+function notBegun({ load, starts }: State): string {
+  if (!load.spawns) return "The load has not begun: connections are opened.";
+  const loaded = "The test has not begun: the locustfile is loaded.";
+  return starts ? loaded : `${loaded} Without --headless, Locust's own page starts it.`;
 }
 
 /** What starts the next run, where that is possible from this page. What was typed stays. */

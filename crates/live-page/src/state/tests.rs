@@ -239,6 +239,56 @@ fn controls_are_those_that_the_load_and_its_tool_have() {
 }
 
 #[test]
+fn the_load_is_that_of_the_last_change_whoever_made_it() {
+    let mut model = model();
+    let all = news(4);
+    model.take(&all[0]);
+    for (news, level, now) in [
+        (&all[1], None, None),
+        (
+            &all[2],
+            Some(Level::Users(7)),
+            Some((LevelUnit::Users, 7.0)),
+        ),
+        (
+            &all[3],
+            Some(Level::Share(1_050)),
+            Some((LevelUnit::Percent, 105.0)),
+        ),
+        (&all[4], Some(Level::Paused), None),
+    ] {
+        let News::Interval(stretch) = news else {
+            panic!("no interval")
+        };
+        let mut stretch = Stretch::clone(stretch);
+        stretch.changes = level.map(|level| change_to(level)).into_iter().collect();
+        model.take(&News::Interval(Arc::new(stretch)));
+        let shown = model.state().standing.load.now;
+        assert_eq!(shown.map(|now| (now.unit, now.number)), now);
+    }
+}
+
+fn change_to(level: Level) -> LoadChange {
+    LoadChange {
+        at_ns: 0,
+        level,
+        scenario: None,
+    }
+}
+
+#[test]
+fn whoever_ends_a_run_sees_at_once_that_it_ends() {
+    let commands = Arc::new(Commands::default());
+    let mut model = Model::new(commands.clone(), &[]);
+    model.take(&news(1)[0]);
+    assert!(model.show_ending().is_none(), "nobody ends it");
+    commands.end(Command::Stop);
+    let shown = model.show_ending().map(|event| event.standing.phase);
+    assert_eq!(shown, Some(Phase::Ending));
+    assert!(model.show_ending().is_none(), "it is shown");
+}
+
+#[test]
 fn a_check_is_proven_only_after_a_while() {
     let mut model = model();
     let mut first = None;

@@ -10,7 +10,7 @@ use loadline_page::{Heat, Page};
 use loadline_record::RunFile;
 use loadline_report::{TextOptions, comparison_of_files, run_page};
 use loadline_units::rounding::per_second;
-use loadline_verdict::{CheckOutcome, Comparison, RunResult};
+use loadline_verdict::{Cause, CheckOutcome, Comparison, RunResult};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -125,9 +125,21 @@ fn row(path: &Path) -> Option<EarlierRun> {
         duration_s: duration_ns as f64 / 1e9,
         rate_per_s: per_second(counts.completed, duration_ns),
         p99_us: (!times.is_empty()).then(|| times.percentile_ns(99.0) as f64 / 1e3),
-        failed_percent: 100.0 * counts.failed as f64 / counts.sent.max(1) as f64,
+        failed_percent: (counts.sent > 0)
+            .then(|| 100.0 * counts.failed as f64 / counts.sent as f64),
+        unanswered: unanswered(&result).map(str::to_owned),
         validity: result.grade().name().to_owned(),
         checks: checks(&result),
+    })
+}
+
+/// The warning about a run without any response.
+fn unanswered(run: &RunResult) -> Option<&'static str> {
+    let mut found = run.findings.list.iter();
+    found.find_map(|finding| match finding.cause {
+        Cause::NothingAnswered { sent: 0, .. } => Some("nothing was sent"),
+        Cause::NothingAnswered { .. } => Some("nothing was answered"),
+        _ => None,
     })
 }
 

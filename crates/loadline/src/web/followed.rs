@@ -3,15 +3,16 @@
 use super::lever::Lever;
 use loadline_live_page::{PageLog, Seat};
 use loadline_plan::Level;
-use loadline_record::{FollowedRun, LoadChange, Note, RunFile, Summary, append_notes};
+use loadline_record::{FollowedRun, LoadChange, Note, RunFile, Snapshot, Summary, append_notes};
 use loadline_runner::{
-    Changed, Command, Feed, Levels, MOST_NOTES, Means, News, NoteProblem, Observer, Phase, RunEnd,
-    Spawning, Steer, SteerProblem, Stretch,
+    AgentRecord, Changed, Command, Feed, Levels, MOST_NOTES, Means, News, NoteProblem, Observer,
+    Phase, RunEnd, Spawning, Steer, SteerProblem, Stretch,
 };
 use loadline_verdict::RunResult;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
+use std::mem;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
@@ -37,12 +38,11 @@ pub(crate) struct Maker {
     additions: Arc<Mutex<Additions>>,
 }
 
-/// The notes on a run, and the changes of its load.
+/// The notes on a run, and what the page shows of its changes.
 #[derive(Debug, Default)]
 struct Additions {
     notes: Vec<Note>,
-    changes: Vec<LoadChange>,
-    /// The number of notes that the page shows, and that of changes.
+    /// The number of notes that the page shows, and that of changes of the load.
     shown: (usize, usize),
     /// True once notes were added to the saved run.
     are_closed: bool,
@@ -85,19 +85,34 @@ impl Maker {
     /// Returns the notes and the changes that were not returned before.
     fn news(&self) -> (Vec<Note>, Vec<LoadChange>) {
         let mut additions = self.additions();
-        let (notes, changes) = additions.shown;
-        additions.shown = (additions.notes.len(), additions.changes.len());
+        let mut changes = self.changes();
+        let shown = (additions.notes.len(), changes.len());
+        let before = mem::replace(&mut additions.shown, shown);
         (
-            additions.notes[notes..].to_vec(),
-            additions.changes[changes..].to_vec(),
+            additions.notes[before.0..].to_vec(),
+            changes.split_off(before.1),
         )
+    }
+
+    /// Returns all changes of the number of users so far.
+    fn changes(&self) -> Vec<LoadChange> {
+        let lever = self.lever.as_ref();
+        lever.map_or_else(Vec::new, |lever| lever.changes())
+    }
+
+    /// Returns the records of the agents in an interval, whose users report together: the responses
+    /// of each are known.
+    fn agents(&self, whole: &Snapshot) -> Vec<AgentRecord> {
+        let lever = self.lever.as_ref();
+        let agents = lever.map_or_else(Vec::new, |lever| lever.agents());
+        AgentRecord::joined(whole, agents)
     }
 
     /// Returns all notes and changes, and takes no more.
     fn end_news(&self) -> (Vec<Note>, Vec<LoadChange>) {
         let mut additions = self.additions();
         additions.are_closed = true;
-        (additions.notes.clone(), additions.changes.clone())
+        (additions.notes.clone(), self.changes())
     }
 
     fn additions(&self) -> MutexGuard<'_, Additions> {
@@ -150,9 +165,7 @@ impl Steer for Maker {
 
     fn spawn(&self, users: u32, rate_per_s: Option<f64>) -> Result<Spawning, SteerProblem> {
         let lever = self.lever.as_ref().ok_or(SteerProblem::OnlyEnded)?;
-        let spawning = lever.spawn(users, rate_per_s)?;
-        self.additions().changes.push(spawning.change);
-        Ok(spawning)
+        lever.spawn(users, rate_per_s)
     }
 
     fn note(&self, note: Note) -> Result<(), NoteProblem> {
@@ -282,6 +295,7 @@ fn show(files: &Followed, maker: &Maker, mut feed: Feed) -> Result<(), loadline_
     let mut number = 0;
     while let Some(snapshot) = run.next_interval()? {
         let (notes, changes) = maker.news();
+        let agents = maker.agents(&snapshot);
         let stretch = Stretch {
             run: Arc::clone(&header),
             first: number,
@@ -292,7 +306,7 @@ fn show(files: &Followed, maker: &Maker, mut feed: Feed) -> Result<(), loadline_
             changes,
             notes,
             slow: Vec::new(),
-            agents: Vec::new(),
+            agents,
         };
         number += 1;
         let _ = feed.news(&News::Interval(Arc::new(stretch)));
@@ -351,7 +365,7 @@ impl Read for Growing<'_> {
 mod tests {
     use super::*;
     use loadline_plan::Plan;
-    use loadline_record::{Environment, Header, RunWriter, Snapshot};
+    use loadline_record::{Environment, Header, RunWriter};
     use loadline_runner::{QUEUE, feed};
     use std::process::Command as Program;
     use std::time::SystemTime;

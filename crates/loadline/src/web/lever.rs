@@ -1,33 +1,49 @@
 //! The number of users of a locustfile, which the process that has them changes on request.
 //!
 //! Both hold an end of a socket, that of the process is its stdin: a line of JSON requests, and one
-//! answers. `locust_runner/steering.py` is the other end.
+//! answers. Other lines tell of the test: changes of the number, whoever made them, and the agents
+//! that have the users. `locust_runner/steering.py` is the other end.
 
 use loadline_plan::{Level, Shape};
 use loadline_record::LoadChange;
 use loadline_runner::{ChangeProblem, Spawning, SteerProblem};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};
-use std::mem;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The longest time for an answer: a task that computes lets its process do nothing else.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One end of the socket.
 #[derive(Debug)]
-pub(crate) struct Lever(Mutex<End>);
+pub(crate) struct Lever {
+    requests: Mutex<Requests>,
+    timeout: Duration,
+    reports: Arc<Mutex<Reports>>,
+}
 
+/// The line on which a process is asked.
 #[derive(Debug)]
-struct End {
-    stream: BufReader<UnixStream>,
+struct Requests {
+    stream: UnixStream,
+    answers: Receiver<Value>,
     /// The number of the last question: what answers an earlier one came too late.
     number: u64,
-    /// The beginning of a line whose rest did not come in time.
-    begun: Vec<u8>,
+}
+
+/// The reports of a process that answer no question.
+#[derive(Debug, Default)]
+struct Reports {
+    /// The changes of the number of its users, whoever made them.
+    changes: Vec<LoadChange>,
+    /// The names of the agents that have its users, in the order of the workers of its run.
+    agents: Vec<String>,
 }
 
 /// What a process answers.
@@ -58,25 +74,49 @@ impl Lever {
     /// Creates one, and the end of the process that has the users.
     ///
     /// # Errors
-    /// If the system gives no socket.
+    /// If the system gives no socket, or no thread.
     pub(crate) fn new() -> io::Result<(Lever, OwnedFd)> {
         Lever::with_timeout(ANSWER_TIMEOUT)
     }
 
     fn with_timeout(timeout: Duration) -> io::Result<(Lever, OwnedFd)> {
         let (ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(timeout))?;
         ours.set_write_timeout(Some(timeout))?;
-        let end = End {
-            stream: BufReader::new(ours),
+        let (sender, answers) = channel();
+        let reports = Arc::default();
+        let (input, keeper) = (BufReader::new(ours.try_clone()?), Arc::clone(&reports));
+        let thread = thread::Builder::new().name("lever".to_owned());
+        thread.spawn(move || listen(input, &sender, &keeper))?;
+        let requests = Requests {
+            stream: ours,
+            answers,
             number: 0,
-            begun: Vec::new(),
         };
-        Ok((Lever(Mutex::new(end)), OwnedFd::from(theirs)))
+        let lever = Lever {
+            requests: Mutex::new(requests),
+            timeout,
+            reports,
+        };
+        Ok((lever, OwnedFd::from(theirs)))
+    }
+
+    /// Returns all changes of the number of users so far, in order.
+    pub(crate) fn changes(&self) -> Vec<LoadChange> {
+        locked(&self.reports).changes.clone()
+    }
+
+    /// Returns the agents that have the users, each with its workers; none if they are here.
+    pub(crate) fn agents(&self) -> Vec<(String, Range<u32>)> {
+        let agents = locked(&self.reports).agents.clone();
+        agents
+            .into_iter()
+            .zip(0..)
+            .map(|(agent, worker)| (agent, worker..worker + 1))
+            .collect()
     }
 
     /// Sets the number of users, who start and stop at this rate, in users per second; without one
-    /// at that of the test.
+    /// at that of the test. The change is among [all](Self::changes) then.
     ///
     /// # Errors
     /// If that is no number or rate, if there are no users, or their process does not answer.
@@ -94,22 +134,15 @@ impl Lever {
             let sentence = format!("{rate} is no spawn rate: send users per second, such as 5.");
             return Err(SteerProblem::Tool(sentence));
         }
-        let mut end = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match end
-            .request(users, rate_per_s)
-            .map_err(|error| gone(&error))?
-        {
+        let reply = locked(&self.requests).request(users, rate_per_s, self.timeout);
+        match reply.map_err(|error| gone(&error))? {
             Reply::Refused(problem) => Err(SteerProblem::Tool(problem)),
             Reply::Changed {
                 at_s,
                 reached_s,
                 spawn_rate,
             } => Ok(Spawning {
-                change: LoadChange {
-                    at_ns: (at_s * 1e9) as i64,
-                    level: Level::Users(users),
-                    scenario: None,
-                },
+                change: change(at_s, users),
                 rate_per_s: spawn_rate,
                 reached_s,
             }),
@@ -117,28 +150,61 @@ impl Lever {
     }
 }
 
-impl End {
-    fn request(&mut self, users: u32, spawn_rate: Option<f64>) -> io::Result<Reply> {
+impl Requests {
+    fn request(
+        &mut self,
+        users: u32,
+        spawn_rate: Option<f64>,
+        timeout: Duration,
+    ) -> io::Result<Reply> {
         self.number += 1;
         let question = json!({ "number": self.number, "users": users, "spawn_rate": spawn_rate });
-        (self.stream.get_ref()).write_all(format!("{question}\n").as_bytes())?;
+        self.stream.write_all(format!("{question}\n").as_bytes())?;
+        let until = Instant::now() + timeout;
         loop {
-            let line = self.line()?;
-            if line["number"] == self.number {
-                return Reply::of(&line).ok_or_else(|| io::ErrorKind::InvalidData.into());
+            let left = until.saturating_duration_since(Instant::now());
+            let answer = self.answers.recv_timeout(left);
+            let answer = answer.map_err(|error| match error {
+                RecvTimeoutError::Timeout => io::ErrorKind::TimedOut,
+                RecvTimeoutError::Disconnected => io::ErrorKind::UnexpectedEof,
+            })?;
+            if answer["number"] == self.number {
+                return Reply::of(&answer).ok_or_else(|| io::ErrorKind::InvalidData.into());
             }
         }
     }
+}
 
-    /// The next line. One that does not come in time as a whole is read further the next time.
-    fn line(&mut self) -> io::Result<Value> {
-        self.stream.read_until(b'\n', &mut self.begun)?;
-        let line = mem::take(&mut self.begun);
-        if !line.ends_with(b"\n") {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+/// Takes the lines of a process until its end: answers are handed on, the rest is kept.
+fn listen(input: impl BufRead, answers: &Sender<Value>, reports: &Mutex<Reports>) {
+    for line in input.lines().map_while(Result::ok) {
+        let line: Value = serde_json::from_str(&line).unwrap_or_default();
+        if !line["number"].is_null() {
+            // Nobody asks any more once the lever is gone.
+            let _ = answers.send(line);
+            continue;
         }
-        Ok(serde_json::from_slice(&line)?)
+        let users = line["users"].as_u64().and_then(|one| one.try_into().ok());
+        if let (Some(at_s), Some(users)) = (line["at_s"].as_f64(), users) {
+            locked(reports).changes.push(change(at_s, users));
+        }
+        if let Some(agents) = line["agents"].as_array() {
+            let names = agents.iter().filter_map(Value::as_str);
+            locked(reports).agents = names.map(str::to_owned).collect();
+        }
     }
+}
+
+fn change(at_s: f64, users: u32) -> LoadChange {
+    LoadChange {
+        at_ns: (at_s * 1e9) as i64,
+        level: Level::Users(users),
+        scenario: None,
+    }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What keeps a process from answering.
@@ -157,7 +223,6 @@ fn gone(error: &io::Error) -> SteerProblem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::thread;
 
     /// A process that answers each question with these lines.
     fn answering(lines: &'static str) -> Lever {
@@ -222,5 +287,19 @@ mod tests {
         drop(end);
         let ended = lever.spawn(1, None);
         assert_eq!(ended, Err(SteerProblem::Run(ChangeProblem::NoRun)));
+    }
+
+    #[test]
+    fn what_a_process_tells_by_itself_is_kept_and_answers_nothing() {
+        let lever = answering(
+            "{\"agents\": [\"north\", \"south\"]}\n\
+             {\"at_s\": 0.5, \"users\": 3}\nno JSON\n{\"at_s\": 1.5, \"users\": 7}\n\
+             {\"number\": 1, \"at_s\": 1.5, \"reached_s\": 4.5, \"spawn_rate\": 2.0}\n",
+        );
+        assert!(lever.changes().is_empty() && lever.agents().is_empty());
+        let spawning = lever.spawn(7, None).expect("it is changed");
+        assert_eq!(lever.changes(), [change(0.5, 3), spawning.change]);
+        let agents = [("north".to_owned(), 0..1), ("south".to_owned(), 1..2)];
+        assert_eq!(lever.agents(), agents);
     }
 }

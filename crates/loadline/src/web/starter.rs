@@ -71,7 +71,8 @@ impl Starter for FolderStarter {
 
     fn start(&self, new: &NewRun, seat: &Seat) -> Result<(), String> {
         let words = Words::of(new, &self.offer())?;
-        print_line(&format!("Started from the page: {}", words.line()));
+        let line = words.line();
+        seat.when_begun(move || print_line(&format!("Started from the page: {line}")));
         match words.kind {
             FileKind::Plan if words.is_search => {
                 let search = search(&words)?;

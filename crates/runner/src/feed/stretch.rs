@@ -89,7 +89,7 @@ impl AgentRecord {
 
     /// Returns what a record of all agents has of each, whose workers these are; nothing of one
     /// whose workers are not in it.
-    pub(crate) fn joined(whole: &Snapshot, agents: Vec<(String, Range<u32>)>) -> Vec<AgentRecord> {
+    pub fn joined(whole: &Snapshot, agents: Vec<(String, Range<u32>)>) -> Vec<AgentRecord> {
         let mut answered: BTreeMap<String, u64> = BTreeMap::new();
         for (agent, workers) in agents {
             let mut own = whole.workers.range(workers).peekable();

@@ -228,6 +228,11 @@ def _options_of_file():
     return [name for name in os.environ.get(_OPTIONS_OF_FILE, "").split(",") if name]
 
 
+def is_started_from_page():
+    """Whether the words are those of a page's form, which has fields in place of options."""
+    return _OPTIONS_OF_FILE in os.environ
+
+
 def _refuse_own_options(names):
     """End with a sentence where one of these names is an option of Locust's own."""
     if not names:

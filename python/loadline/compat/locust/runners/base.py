@@ -24,6 +24,8 @@ class Runner:
 
     # Whether its users are in this process.
     has_users = True
+    # The names of the machines that have them instead, in the order of the workers of a record.
+    agents = ()
 
     def __init__(self, environment):
         self.environment = environment

@@ -201,6 +201,12 @@ class MasterRunner(DistributedRunner):
         if wait:
             self.spawning_greenlet.join()
 
+    @property
+    def agents(self):
+        """The names of the agents that have the users; none where these are children."""
+        nodes = [node.remote for node in self.clients.all]
+        return [remote.agent for remote in nodes if remote.agent is not None]
+
     def record_parts(self, begin):
         """Have the children record the test that begins.
 

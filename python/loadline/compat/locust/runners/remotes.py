@@ -14,6 +14,8 @@ _TURNS = 20
 class Child:
     """A process of this machine, made by fork."""
 
+    # The agent that has it, if one has.
+    agent = None
     clock_ahead_ns = 0
     # Whether it must be ready before a test begins.
     is_awaited = False

@@ -26,6 +26,10 @@ _NO_HOST = (
     "You must specify the base host. Either in the host attribute in the User class, or on the "
     "command line using the --host option."
 )
+_NO_HOST_ON_PAGE = (
+    "You must specify the base host: fill in the field Host of the page, or set the host attribute "
+    "in the User class."
+)
 
 
 class UserMeta(type):
@@ -229,7 +233,14 @@ class MissingHost(StopTest):
 def require_host(user):
     """End the test if nobody said where requests go."""
     if user.host is None:
-        raise MissingHost(_NO_HOST)
+        raise MissingHost(_NO_HOST_ON_PAGE if _has_page(user.environment) else _NO_HOST)
+
+
+def _has_page(environment):
+    """Whether the test is started on a page, be it one of another process."""
+    options = getattr(environment, "parsed_options", None)
+    is_served_elsewhere = not getattr(options, "headless", True)
+    return getattr(environment, "web_ui", None) is not None or is_served_elsewhere
 
 
 _session_class = None
