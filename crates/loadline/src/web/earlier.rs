@@ -136,10 +136,14 @@ fn row(path: &Path) -> Option<EarlierRun> {
 /// The warning about a run without any response.
 fn unanswered(run: &RunResult) -> Option<&'static str> {
     let mut found = run.findings.list.iter();
-    found.find_map(|finding| match finding.cause {
-        Cause::NothingAnswered { sent: 0, .. } => Some("nothing was sent"),
-        Cause::NothingAnswered { .. } => Some("nothing was answered"),
-        _ => None,
+    found.find_map(|finding| {
+        let Cause::NothingAnswered { sent, .. } = finding.cause else {
+            return None;
+        };
+        Some(match sent {
+            0 => "nothing was sent",
+            _ => "nothing was answered",
+        })
     })
 }
 
