@@ -261,7 +261,7 @@ fn the_load_is_that_of_the_last_change_whoever_made_it() {
             panic!("no interval")
         };
         let mut stretch = Stretch::clone(stretch);
-        stretch.changes = level.map(|level| change_to(level)).into_iter().collect();
+        stretch.changes = level.map(change_to).into_iter().collect();
         model.take(&News::Interval(Arc::new(stretch)));
         let shown = model.state().standing.load.now;
         assert_eq!(shown.map(|now| (now.unit, now.number)), now);
