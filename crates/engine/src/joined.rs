@@ -26,9 +26,26 @@ pub(crate) struct Joined {
     taken: Option<Vec<Taken>>,
     /// The records of the members in the last interval that was joined, if they are kept.
     records: Option<Vec<PartRecord>>,
-    /// The end of the last interval of the window that was joined, in nanoseconds from the run's
-    /// zero.
-    window_end_ns: u64,
+    window_end: WindowEnd,
+}
+
+/// The end of the last interval of the window that was joined, in nanoseconds from the run's zero.
+#[derive(Debug, Default)]
+pub(crate) struct WindowEnd {
+    ns: u64,
+}
+
+impl WindowEnd {
+    /// Has the drain begin where the window ends: what is joined may end its windows at different
+    /// instants, if it is stopped.
+    pub(crate) fn follow(&mut self, joined: &mut Snapshot) {
+        if !joined.drain {
+            self.ns = joined.end_ns;
+            return;
+        }
+        joined.start_ns = joined.start_ns.max(self.ns);
+        joined.end_ns = joined.end_ns.max(joined.start_ns);
+    }
 }
 
 /// The standing of a member up to an interval that is joined: who joins the next ones need not
@@ -142,7 +159,7 @@ impl Joined {
             response: None,
             taken: None,
             records: None,
-            window_end_ns: 0,
+            window_end: WindowEnd::default(),
         }
     }
 
@@ -293,17 +310,6 @@ impl Joined {
         member.is_none_or(|member| member.done.is_some())
     }
 
-    /// Has the drain begin where the window ends: members that are stopped end their windows at
-    /// different instants.
-    fn follow_the_window(&mut self, joined: &mut Snapshot) {
-        if !joined.drain {
-            self.window_end_ns = joined.end_ns;
-            return;
-        }
-        joined.start_ns = joined.start_ns.max(self.window_end_ns);
-        joined.end_ns = joined.end_ns.max(joined.start_ns);
-    }
-
     /// Returns the next interval of all members together, once every one that continues has
     /// reported it.
     pub(crate) fn interval(&mut self) -> Option<Interval> {
@@ -341,7 +347,7 @@ impl Joined {
         }
         let mut joined = joined?;
         joined.gone.in_flight += gone_in_flight;
-        self.follow_the_window(&mut joined.snapshot);
+        self.window_end.follow(&mut joined.snapshot);
         joined.gone.workers = self.members.iter().flat_map(Member::gone_workers).collect();
         Some(joined)
     }

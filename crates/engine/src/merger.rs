@@ -3,7 +3,7 @@
 
 use crate::best_service::BestService;
 use crate::event::{EndReason, Event, PartRecord};
-use crate::joined::Joined;
+use crate::joined::{Joined, WindowEnd};
 use crate::lost::WorkerFailure;
 use crate::pacer::Planned;
 use crate::received_changes::ReceivedChanges;
@@ -29,6 +29,7 @@ pub(crate) struct Merger {
     ended: bool,
     /// The interval that was merged last, while the records of its parts are reported first.
     merged: Option<Box<Snapshot>>,
+    window_end: WindowEnd,
 }
 
 /// An interval of a scenario.
@@ -87,6 +88,7 @@ impl Merger {
             ends: vec![None; count],
             ended: false,
             merged: None,
+            window_end: WindowEnd::default(),
         }
     }
 
@@ -225,6 +227,7 @@ impl Merger {
         let mut merged = merged?;
         let without = without.into_iter();
         without.for_each(|in_flight| merged.add_in_flight(in_flight));
+        self.window_end.follow(&mut merged.snapshot);
         Some(merged)
     }
 

@@ -85,6 +85,25 @@ fn a_closed_and_an_open_scenario_run_beside_each_other() {
     }
 }
 
+/// Each scenario notices the stop at an instant of its own: together they have one window, and the
+/// drain begins where it ends.
+#[test]
+fn scenarios_that_stop_at_different_instants_have_one_window() {
+    for order_ms in (100..240).step_by(7) {
+        let mut late = scenario("late", rate(100), 50, SECOND);
+        late.part.start = time(37 * MS);
+        let scenarios = vec![scenario("browse", Shape::Closed, 2, SECOND), late];
+        let ran = World::new(plan(2, scenarios))
+            .serves_in(63 * MS)
+            .at(order_ms * MS, |hands| hands.handle.stop())
+            .run();
+        assert_eq!(ran.reason, EndReason::Stopped);
+        let drains = ran.intervals.iter().filter(|interval| interval.drain);
+        assert_eq!(drains.count(), 1, "stopped at {order_ms} ms");
+        assert_eq!(ran.left()[0], 0, "all that was in flight has ended");
+    }
+}
+
 #[test]
 fn all_of_a_number_of_requests_are_sent_by_fewer_users_than_workers() {
     let mut few = scenario("few", Shape::Closed, 1, 20 * SECOND);
