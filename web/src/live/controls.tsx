@@ -1,6 +1,6 @@
 /** What changes the run: pause, level, stop. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type {
   LevelUnit,
   Load,
@@ -53,9 +53,13 @@ export function Controls(props: {
   const [said, setSaid] = useState<CommandResult | null>(null);
   // What was said of a run is not true of the next one, nor of one that has ended.
   useEffect(() => setSaid(null), [goesOn(state), state.phase === "preparing"]);
+  const going = useRef(goesOn(state));
+  going.current = goesOn(state);
   const send = async (name: string, body?: Body) => {
+    const went = going.current;
     const said = await command(name, body);
-    setSaid(said);
+    // The run may have ended before the answer came.
+    if (went === going.current) setSaid(said);
     return said;
   };
   if (!goesOn(state)) return <LateNote {...props} said={said} send={send} />;
