@@ -403,8 +403,9 @@ fn unreachable(summary: &Summary) -> Option<Finding> {
     Some(Finding { grade, cause })
 }
 
-/// True if the engine has users wait after a dial that failed: those of a closed load, unless their
-/// script is in JavaScript or Python, which wait by themselves.
+/// True if the engine has users wait after a dial that failed: those of a closed load, unless they
+/// have a script in JavaScript or Python, which alone says when they wait. The name of its file
+/// tells a script in Lua.
 fn waits_before_dials(plan: &Plan) -> bool {
     let is_lua = |script: &Script| script.path.extension().is_some_and(|name| name == "lua");
     plan.load.shape == Shape::Closed && plan.script.as_ref().is_none_or(is_lua)

@@ -157,7 +157,7 @@ fn a_frozen_server_is_in_the_response_time_and_blocks() {
 }
 
 /// Runs 2 000 arrivals per second for 10 s, with up to this many connections. The worker stalls for
-/// a second in the middle, and the server is frozen meanwhile if `freeze` is that second.
+/// a second in the middle, and the server is frozen in `freeze`.
 fn stalled_for_a_second(connections: u32, most: u32, freeze: std::ops::Range<u64>) -> Ran {
     let mut plan = open(2_000, connections, 10 * SECOND);
     plan.load.max_users = most;
