@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import time
@@ -40,7 +41,9 @@ class Tab:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(ours[0])
         os.close(theirs[1])
-        self._to, self._from = os.fdopen(ours[1], "wb"), os.fdopen(theirs[0], "rb")
+        self._to = os.fdopen(ours[1], "wb")
+        # Nothing that has come waits in a buffer of ours, where no select sees it.
+        self._from = os.fdopen(theirs[0], "rb", buffering=0)
         self._rest = b""
         self._number, self._session = 0, None
         # What went wrong in the page.
@@ -121,7 +124,9 @@ class Tab:
 
     def _receive(self):
         while b"\0" not in self._rest:
-            more = self._from.read1(65536)
+            ready, _, _ = select.select([self._from], [], [], _HANGS_SECONDS)
+            assert ready, f"the browser says nothing for {_HANGS_SECONDS} s"
+            more = self._from.read(65536)
             assert more, "the browser has ended"
             self._rest += more
         text, self._rest = self._rest.split(b"\0", 1)

@@ -124,7 +124,7 @@ class Server:
 
     def count(self):
         """The number of requests so far, this one left out."""
-        with urllib.request.urlopen(self.url + "/count") as answer:
+        with urllib.request.urlopen(self.url + "/count", timeout=60) as answer:
             return int(answer.read())
 
     def __exit__(self, *_):

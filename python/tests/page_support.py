@@ -20,7 +20,7 @@ class Page:
         """The status and the JSON of an answer; with a body it is sent by POST."""
         data = None if body is None else json.dumps(body).encode()
         try:
-            with urllib.request.urlopen(self.address + path, data) as answer:
+            with urllib.request.urlopen(self.address + path, data, SECONDS) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as refused:
             return refused.code, json.load(refused)
@@ -48,3 +48,13 @@ def open_page(process, says):
             threading.Thread(target=process.stderr.read, daemon=True).start()
             return Page(found[1])
     raise AssertionError("no address was printed")
+
+
+def rest_of(process):
+    """What a process still prints on stdout until its end."""
+    said = []
+    reader = threading.Thread(target=lambda: said.append(process.stdout.read()), daemon=True)
+    reader.start()
+    reader.join(SECONDS)
+    assert said, f"it goes on after {SECONDS} s"
+    return said[0]

@@ -42,7 +42,7 @@ def assert_described(address, folder, seconds, *more):
 def post(address, name, body):
     """Send a command."""
     request = urllib.request.Request(f"{address}api/v1/{name}", json.dumps(body).encode())
-    with urllib.request.urlopen(request) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return json.load(answer)
 
 

@@ -12,7 +12,7 @@ import time
 import pytest
 from agents_support import Bus, folders_of_parts, until
 from command_support import Ended, Server, changes_of, report_of, write
-from page_support import open_page
+from page_support import open_page, rest_of
 
 from loadline import native
 
@@ -329,7 +329,7 @@ def test_users_on_agents_are_changed_from_the_page(bus, server, tmp_path):
             spawned = f"({users} total users)"
             page.await_that(lambda state: any(spawned in line for line in state["log"]))
         assert page.ask("api/v1/stop", {})[0] == 200
-        process.stdout.read()
+        rest_of(process)
         assert process.wait(60) == 0
     finally:
         process.kill()
@@ -358,7 +358,7 @@ def test_each_agent_is_on_the_page_with_its_responses_and_who_is_lost_says_nothi
         page.await_that(lambda state: [one["is_silent"] for one in state["figures"]["agents"]]
                         == [False, True])
         assert page.ask("api/v1/stop", {})[0] == 200
-        process.stdout.read()
+        rest_of(process)
         assert process.wait(60) == 2
     finally:
         process.kill()

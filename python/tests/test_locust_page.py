@@ -13,7 +13,7 @@ import pytest
 from agents_support import free_port
 from browser_support import BROWSER, Tab
 from command_support import Server, begin, changes_of, native_command, write
-from page_support import SECONDS, Page, open_page
+from page_support import SECONDS, Page, open_page, rest_of
 
 VISITORS = """
     import logging
@@ -67,7 +67,7 @@ def test_a_test_is_shown_while_it_runs_and_stopped_from_its_page(tmp_path):
         status, told = page.ask("api/v1/stop", {})
         assert (status, told["message"]) == (
             200, "The test stops: its users are ended at once, or after its stop timeout.")
-        assert "front is printed 7\n" in process.stdout.read(), "the terminal has it as well"
+        assert "front is printed 7\n" in rest_of(process), "the terminal has it as well"
         process.wait(SECONDS)
     assert not list(tmp_path.glob("*.run"))
 
@@ -193,7 +193,7 @@ def test_users_who_compute_are_ended_at_once_and_the_page_says_that_they_are(tmp
         began = time.monotonic()
         assert page.ask("api/v1/stop", {})[0] == 200
         assert page.ask("api/v1/state")[1]["phase"] == "ending"
-        assert "a user ends" in process.stdout.read()
+        assert "a user ends" in rest_of(process)
         assert process.wait(SECONDS) == 0
         assert time.monotonic() - began < 20
 
@@ -283,7 +283,7 @@ def test_the_number_of_users_is_changed_from_the_page(tmp_path, processes):
         if not processes:
             page.await_that(lambda state: "users 2" in state["log"][-3:])
         assert page.ask("api/v1/stop", {})[0] == 200
-        process.stdout.read()
+        rest_of(process)
         process.wait(SECONDS)
     assert changes_of(tmp_path / "a.run") == [8, 2]
 
@@ -331,7 +331,7 @@ def test_the_lever_of_the_page_follows_changes_of_the_locustfile(tmp_path):
             (tmp_path / "go to 3").touch()
         page.await_that(now_has(3))
         assert page.ask("api/v1/stop", {})[0] == 200
-        process.stdout.read()
+        rest_of(process)
         process.wait(SECONDS)
     assert changes_of(tmp_path / "a.run")[:2] == [7, 3]
 
@@ -364,7 +364,7 @@ def test_the_lever_follows_locusts_own_page_and_each_page_says_what_it_is(tmp_pa
         assert (state["phase"], state["load"]["spawns"]) == ("preparing", True)
         for users in (2, 6):
             form = f"user_count={users}&spawn_rate=10".encode()
-            with urllib.request.urlopen(locusts.address + "swarm", form) as answer:
+            with urllib.request.urlopen(locusts.address + "swarm", form, SECONDS) as answer:
                 assert json.load(answer)["success"]
             page.await_that(lambda state: state["figures"]["answered"] > 10)
         assert page.await_that(now_has(6))["load"]["users"] == 2
@@ -492,6 +492,6 @@ def test_a_note_is_in_the_file_of_the_test_that_it_was_written_on(tmp_path, proc
         page.await_that(lambda state: state["figures"]["answered"] > 10)
         for note in NOTES:
             assert page.ask("api/v1/note", note)[0] == 200
-        process.stdout.read()
+        rest_of(process)
         process.wait(SECONDS)
     assert saved_notes(tmp_path / "a.run") == NOTES
