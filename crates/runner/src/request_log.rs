@@ -40,6 +40,8 @@ impl Observer for RequestLog {
     }
 
     fn prepare(&mut self) -> Observed {
+        // What a run that did not begin has reserved is removed: before it is reserved anew.
+        self.reserved = None;
         self.reserved = Some(Reserved::open(&self.path)?);
         Ok(())
     }

@@ -53,6 +53,8 @@ impl fmt::Debug for SavedRun {
 
 impl Observer for SavedRun {
     fn prepare(&mut self) -> Observed {
+        // What a run that did not begin has reserved is removed: before it is reserved anew.
+        self.reserved = None;
         self.reserved = Some(Reserved::open(&self.path)?);
         Ok(())
     }
@@ -89,5 +91,30 @@ impl Observer for SavedRun {
             writer.finish_judged(end.whole, Some(&judgement))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use loadline_record::{Environment, RunFile};
+    use std::time::SystemTime;
+
+    #[test]
+    fn a_run_that_did_not_begin_leaves_the_file_to_the_next_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.run");
+        let mut saved = SavedRun::new(&path, |_| unreachable!("it does not end"));
+        saved.prepare().expect("it can be written");
+        saved.prepare().expect("it can be written");
+        let header = Header::new(
+            &samples::plan(),
+            Environment::default(),
+            SystemTime::UNIX_EPOCH,
+        );
+        saved.begun(&header).expect("it is written");
+        drop(saved);
+        assert_eq!(RunFile::read_all(&path).expect("a run").len(), 1);
     }
 }

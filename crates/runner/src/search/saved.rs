@@ -100,36 +100,9 @@ pub fn is_search(runs: &[RunFile]) -> bool {
 mod tests {
     use super::*;
     use crate::samples;
-    use loadline_capacity::{Conclusion, Inconclusive, Settings};
+    use loadline_capacity::{Conclusion, Inconclusive};
     use loadline_record::{Environment, Header, Role, RunWriter};
     use std::time::SystemTime;
-
-    fn searched() -> Searched {
-        let settings = Settings {
-            lowest: 1.0,
-            highest: 1e6,
-            first: 10.0,
-            whole: false,
-            users_keep_pace: false,
-            checks: 0,
-            samples: 100.0,
-            trial_s: 2.0,
-            overhead_s: 1.0,
-            recovery_s: 10.0,
-            warm_up_s: 2.0,
-            spent_s: 0.0,
-            width: 0.05,
-            trials: 5,
-            budget_s: 120.0,
-            floor_per_s: None,
-        };
-        Searched {
-            users: false,
-            settings,
-            errors_added: false,
-            plan: samples::plan(),
-        }
-    }
 
     /// Writes a file with the headers of this many trials; no version would have made the second
     /// one.
@@ -140,7 +113,7 @@ mod tests {
                 number,
                 of: None,
                 name: Some("no purpose that is known".to_owned()),
-                search: Some(searched()),
+                search: Some(samples::searched()),
                 spent_s: None,
             };
             let mut header = Header::new(
@@ -175,7 +148,7 @@ mod tests {
         let found = read().expect("the outcome is stored");
         assert_eq!(found.outcome, outcome());
         assert!(found.interrupted);
-        assert_eq!(found.searched, searched());
+        assert_eq!(found.searched, samples::searched());
     }
 
     #[test]

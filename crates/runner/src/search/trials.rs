@@ -9,7 +9,7 @@ use super::saved::store;
 use super::{Evaluation, length, whole};
 use crate::commands::Commands;
 use crate::error::{RunError, Trouble};
-use crate::fleet::fleet;
+use crate::fleet::{Fleet, fleet};
 use crate::locustfile::Locustfile;
 use crate::observer::{Interval, Observed, Observer};
 use crate::run::{Setup, conduct};
@@ -18,6 +18,7 @@ use crate::workload::{Workload, workload};
 use loadline_capacity::{
     Descent, Measure, Observation, Part, Purpose, SearchEnd, SearchOutcome, Trial, find,
 };
+use loadline_engine::StartError;
 use loadline_plan::{Arrivals, Load, Plan, Rate, Shape, Stage};
 use loadline_record::{Ended, Role, RoleKind, Searched, Snapshot};
 use loadline_verdict::RunResult;
@@ -87,6 +88,7 @@ pub fn conduct_search(
         observers,
         report,
         made: 0,
+        fleet: fleet(),
         parts: search.plan.processes,
         void: 0,
         begun: Instant::now(),
@@ -117,6 +119,8 @@ struct Trials<'a, 'b, 'c> {
     observers: &'b mut [&'c mut dyn Observer],
     report: &'a mut dyn FnMut(Progress<'_>),
     made: u32,
+    /// The agents that trials are made on, if they are.
+    fleet: Option<&'a dyn Fleet>,
     /// The processes of the next trial.
     parts: u32,
     /// The number of void trials since the last other one.
@@ -139,13 +143,13 @@ impl Trials<'_, '_, '_> {
         if self.commands.is_ending() {
             return Ok(None);
         }
-        self.made += 1;
+        let number = self.made + 1;
         let common = &self.search.common;
         let setup = Setup {
             plan,
             role: Some(Role {
                 kind: RoleKind::Trial,
-                number: self.made,
+                number,
                 of: None,
                 name: Some(purpose.name().to_owned()),
                 search: Some(self.search.searched.clone()),
@@ -167,6 +171,7 @@ impl Trials<'_, '_, '_> {
             observers.push(&mut **observer);
         }
         let conducted = conduct(&setup, workload, self.commands, &mut observers)?;
+        self.made = number;
         if let Some(error) = workload.failure() {
             return Err(error);
         }
@@ -203,17 +208,37 @@ impl Trials<'_, '_, '_> {
         Ok(())
     }
 
-    /// Counts the agents that are left for the next trial. If there are none, it awaits them as
-    /// every run does.
-    fn count_agents(&mut self) {
-        let Some(fleet) = fleet() else {
-            return;
+    /// Makes a trial on the agents that are left. One that goes just before the load begins keeps
+    /// it from beginning: the trial is then made on the others.
+    ///
+    /// # Errors
+    /// Those of the trial, also if it could not begin and all agents are there.
+    fn on_agents_left<T>(
+        &mut self,
+        make: impl Fn(&mut Self) -> Result<T, RunError>,
+    ) -> Result<T, RunError> {
+        self.count_agents();
+        loop {
+            match make(self) {
+                Err(RunError::Start(StartError::Remote(_))) if self.count_agents() => {}
+                made => return made,
+            }
+        }
+    }
+
+    /// Counts the agents that are left for the next trial; true if these are fewer than before. If
+    /// there are none, it awaits them as every run does.
+    fn count_agents(&mut self) -> bool {
+        let Some(fleet) = self.fleet else {
+            return false;
         };
         let left = fleet.available(self.parts).max(1);
-        if left < self.parts {
+        let are_fewer = left < self.parts;
+        if are_fewer {
             self.parts = left;
             (self.report)(Progress::Left(left));
         }
+        are_fewer
     }
 
     /// Returns the plan of a trial with this load and duration.
@@ -277,21 +302,24 @@ impl Measure for Trials<'_, '_, '_> {
         level: f64,
         seconds: f64,
     ) -> Result<Option<Observation>, RunError> {
-        self.count_agents();
-        let plan = self.plan(self.level(level), seconds);
-        let result = self.run(&plan, purpose, &mut Unobserved)?;
+        let result = self.on_agents_left(|trials| {
+            let plan = trials.plan(trials.level(level), seconds);
+            trials.run(&plan, purpose, &mut Unobserved)
+        })?;
         Ok(result.map(|result| self.evaluation.observe(result, level)))
     }
 
     fn descend(&mut self, over: (f64, f64), back: (f64, f64)) -> Result<Option<Descent>, RunError> {
-        self.count_agents();
         let (over, back) = (whole(over), whole(back));
-        let load = self.steps(over, back);
-        let plan = self.plan(load, (over.1 + back.1).as_secs_f64());
-        let mut snapshots = Snapshots::default();
-        let purpose = Purpose::Ladder(Part::Over);
-        let result = self.run(&plan, purpose, &mut snapshots)?;
-        let Some(result) = result else {
+        let measured = self.on_agents_left(|trials| {
+            let load = trials.steps(over, back);
+            let plan = trials.plan(load, (over.1 + back.1).as_secs_f64());
+            let mut snapshots = Snapshots::default();
+            let purpose = Purpose::Ladder(Part::Over);
+            let result = trials.run(&plan, purpose, &mut snapshots)?;
+            Ok(result.map(|result| (result, snapshots)))
+        })?;
+        let Some((result, snapshots)) = measured else {
             return Ok(None);
         };
         let descent = self
@@ -386,5 +414,101 @@ fn arrivals(plan: &Plan) -> Arrivals {
         | Shape::Burst { .. }
         | Shape::Paced
         | Shape::Scenarios { .. } => Arrivals::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use loadline_cluster::{Line, OnLoss, Recruiter, Scout};
+    use loadline_script::Prints;
+    use std::cell::RefCell;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// Agents one of which goes each time they are counted, down to one.
+    struct Leaving(AtomicU32);
+
+    impl Fleet for Leaving {
+        fn lines(&self, _: u32) -> Result<Vec<Line>, String> {
+            unreachable!("no trial is run")
+        }
+
+        fn available(&self, _: u32) -> u32 {
+            let left = self.0.load(Ordering::Relaxed);
+            self.0
+                .store(left.saturating_sub(1).max(1), Ordering::Relaxed);
+            left
+        }
+
+        fn recruiter(&self) -> Option<Recruiter> {
+            unreachable!("no trial is run")
+        }
+
+        fn scout(&self) -> Scout {
+            unreachable!("no trial is run")
+        }
+
+        fn on_loss(&self) -> OnLoss {
+            unreachable!("no trial is run")
+        }
+    }
+
+    /// Returns how many agents each attempt at a trial had, and what was said of them. A search on
+    /// three agents, of which so many begin a load.
+    fn attempts(begins: u32) -> (Vec<u32>, Vec<u32>, Result<(), String>) {
+        let plan = Plan {
+            processes: 3,
+            ..samples::plan()
+        };
+        let search = Search {
+            plan: &plan,
+            searched: samples::searched(),
+            settling: Duration::ZERO,
+            locustfile: None,
+            common: Common {
+                watch: None,
+                floor: None,
+                prints: Prints::default(),
+            },
+            save: None,
+        };
+        let fleet = Leaving(AtomicU32::new(3));
+        let had = RefCell::<Vec<u32>>::default();
+        let said = RefCell::<Vec<u32>>::default();
+        let mut trials = Trials {
+            search: &search,
+            commands: &Commands::default(),
+            observers: &mut [],
+            report: &mut |progress| match progress {
+                Progress::Left(agents) => said.borrow_mut().push(agents),
+                other => panic!("{other:?}"),
+            },
+            made: 0,
+            fleet: Some(&fleet),
+            parts: plan.processes,
+            void: 0,
+            begun: Instant::now(),
+            spent_s: 0.0,
+            evaluation: Evaluation::default(),
+            trouble: None,
+        };
+        let ended = trials.on_agents_left(|trials| {
+            had.borrow_mut().push(trials.parts);
+            match trials.parts <= begins {
+                true => Ok(()),
+                false => Err(StartError::Remote("too few agents".to_owned()).into()),
+            }
+        });
+        let ended = ended.map_err(|error| error.to_string());
+        (had.take(), said.take(), ended)
+    }
+
+    #[test]
+    fn a_trial_that_an_agent_left_before_its_begin_is_made_by_the_others() {
+        assert_eq!(attempts(3), (vec![3], vec![], Ok(())));
+        assert_eq!(attempts(2), (vec![3, 2], vec![2], Ok(())));
+        let error = Err("too few agents".to_owned());
+        assert_eq!(attempts(0), (vec![3, 2, 1], vec![2, 1], error));
     }
 }
