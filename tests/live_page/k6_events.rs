@@ -171,15 +171,22 @@ fn shape_of(value: &Value) -> Value {
 }
 
 /// The names of events in order, each further period left out that has those of the one before.
-/// In which period a metric comes first, and is told, differs from run to run.
+/// In which period a metric comes first, and is told, and whether the first period has an answer,
+/// and so a threshold that is crossed, differs from run to run.
 fn order(events: &[Event]) -> Vec<&str> {
-    let period = ["cumulative", "threshold", "snapshot"];
+    let (unanswered, period) = (
+        ["start", "cumulative", "snapshot"],
+        ["cumulative", "threshold", "snapshot"],
+    );
     let mut names: Vec<&str> = Vec::new();
     for event in events {
         if event.name == "metric" && names.contains(&"start") {
             continue;
         }
         names.push(&event.name);
+        if names.ends_with(&unanswered) {
+            names.truncate(names.len() - 2);
+        }
         if names.ends_with(&[period, period].concat()) {
             names.truncate(names.len() - period.len());
         }
