@@ -30,6 +30,7 @@ mod odd;
 /// Faults of a run, again and again.
 mod often;
 /// Agents on the live page of a run.
+#[cfg(feature = "html")]
 mod on_page;
 /// Messages of agents and coordinators, heard by a client of the bus.
 mod overheard;
