@@ -313,13 +313,17 @@ impl Joined {
     /// Returns the next interval of all members together, once every one that continues has
     /// reported it.
     pub(crate) fn interval(&mut self) -> Option<Interval> {
-        let fronts = || self.members.iter().filter_map(|one| one.waiting.front());
-        let start_ns = fronts().map(|next| next.snapshot.start_ns).min()?;
+        let fronts = self.members.iter().filter_map(|one| one.waiting.front());
+        let in_window = fronts.clone().filter(|next| !next.snapshot.drain);
+        let next_ns = in_window.map(|next| next.snapshot.start_ns).min();
+        fronts.clone().next()?;
+        // A member that drains has reported its whole window. Drains wait for the windows of all,
+        // also of those that joined at the end.
+        let drains = next_ns.is_none();
+        let start_ns = next_ns.unwrap_or(u64::MAX);
         if !self.members.iter().all(|one| one.has_reported(start_ns)) {
             return None;
         }
-        // A member that drains has reported its whole window.
-        let drains = fronts().all(|next| next.snapshot.drain);
         let gone = self.members.iter().map(|one| one.gone_in_flight(drains));
         let gone_in_flight: u64 = gone.sum();
         if let Some(response) = &mut self.response {
@@ -422,5 +426,46 @@ impl Interval {
         self.begun += other.begun;
         self.changes.extend(other.changes);
         self.gone.in_flight += other.gone.in_flight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(times: Range<u64>, drain: bool) -> Report {
+        let mut snapshot = Box::new(Snapshot::empty(times.start));
+        (snapshot.end_ns, snapshot.drain) = (times.end, drain);
+        Report::Interval(Interval {
+            snapshot,
+            tally: None,
+            followed_ns: times.end,
+            begun: 0,
+            changes: Vec::new(),
+            gone: Gone::default(),
+        })
+    }
+
+    #[test]
+    fn drains_wait_for_the_window_of_who_joined_as_the_others_were_stopped() {
+        let mut joined = Joined::new([0..1]);
+        joined.join(1, 1..2, 20);
+        joined.take(0, interval(10..18, false));
+        joined.take(0, interval(18..30, true));
+        joined.take(0, Report::Done(Done::default()));
+        let window = joined.interval().expect("its window");
+        assert_eq!(window.snapshot.end_ns, 18);
+        assert!(joined.interval().is_none(), "the other has its window yet");
+        joined.take(1, interval(20..24, false));
+        joined.take(1, interval(24..32, true));
+        joined.take(1, Report::Done(Done::default()));
+        let rest = [joined.interval(), joined.interval()];
+        let shown = rest.map(|one| {
+            let snapshot = one.expect("an interval").snapshot;
+            (snapshot.start_ns, snapshot.end_ns, snapshot.drain)
+        });
+        assert_eq!(shown, [(20, 24, false), (24, 32, true)]);
+        assert!(joined.interval().is_none());
+        assert!(joined.end().is_some());
     }
 }
