@@ -296,10 +296,11 @@ impl<H: Host> User<H> {
         let worker = &*self.worker;
         loop {
             worker.backlog.is_empty_at(worker.host().now_ns());
+            self.put_off_ns.set(0);
             timer.until(due_ns).await;
             let is_changed = self.changes.get() != worker.pacer.changes();
             if !is_changed && due_ns != NEVER {
-                self.was_idle.set(true);
+                worker.backlog.woken(worker.host().now_ns(), due_ns);
                 return true;
             }
             self.give_back_void_starts();

@@ -24,8 +24,6 @@ pub(crate) struct User<H: Host> {
     /// response, on the clock that ends exchanges, so that a worker which reads it late is not
     /// mistaken for a slow target.
     pub(crate) free_ns: Cell<u64>,
-    /// True if it waited for its start until that was due.
-    pub(crate) was_idle: Cell<bool>,
     /// The time by which stalls of the loop put off the starts that it has taken.
     pub(crate) put_off_ns: Cell<u64>,
     /// Its last pause: the end of the pause, and the instant since which the user was free before.
@@ -44,7 +42,6 @@ impl<H: Host> User<H> {
             starts: RefCell::default(),
             is_prompt: Cell::new(false),
             free_ns: Cell::new(0),
-            was_idle: Cell::new(false),
             put_off_ns: Cell::new(0),
             last_pause: Cell::default(),
             activity: Activity::default(),

@@ -202,6 +202,12 @@ impl<H: Host> Worker<H> {
         Some(self.begin_ns.get().saturating_add(untaken_ns))
     }
 
+    /// True if an arrival waits for a user.
+    fn has_waiting(&self, now_ns: u64) -> bool {
+        let first_ns = self.pacer.first_unjudged_ns();
+        first_ns.is_some_and(|at_ns| self.begin_ns.get().saturating_add(at_ns) <= now_ns)
+    }
+
     /// Counts a user that begins an iteration.
     #[inline]
     pub(crate) fn one_is_busy(&self) {

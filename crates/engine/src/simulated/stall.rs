@@ -199,6 +199,15 @@ fn a_stall_of_the_worker_excuses_no_freeze_of_the_server_after_it() {
 }
 
 #[test]
+fn a_stall_of_the_worker_in_the_midst_of_a_freeze_of_the_server_excuses_none_of_it() {
+    let ran = stalled_for_a_second(50, 50, 3_000 * MS..7_000 * MS);
+    assert_eq!(ran.counts(), [20_000, 20_000, 20_000, 0, 0]);
+    let times = &ran.total.times;
+    assert!(times.response.max_ns() > 3_900 * MS);
+    assert_eq!(times.lateness.max_ns(), 0);
+}
+
+#[test]
 fn with_connections_enough_a_frozen_server_is_in_the_service_time() {
     let ran = frozen_for_a_second(50, 3_000, 1);
     assert_eq!(ran.counts(), [20_000, 20_000, 20_000, 0, 0]);

@@ -162,10 +162,7 @@ impl<H: Host> User<H> {
             recorder.arrived(since_zero(ready_ns), begun_ns, counted as u64);
             let late_ns = batch.at_ns.saturating_sub(ready_ns);
             if worker.pacer.is_open() {
-                let was_idle = self.was_idle.replace(false);
-                worker
-                    .backlog
-                    .sent(counted as u64, batch.free_ns(), was_idle);
+                worker.backlog.sent(counted as u64, batch.free_ns());
             }
             if !batch.is_concurrent {
                 activity.late_ns.set(late_ns);

@@ -8,7 +8,9 @@
 //!
 //! A stall also leaves arrivals behind that the connections then have to catch up with. Those wait
 //! for a connection, and would not if the loop had gone on: as long as the backlog lasts, each is
-//! put off by the length of the stall, or by all of its wait if that is shorter.
+//! put off by the length of the stall, or by all of its wait if that is shorter. A stall in a
+//! backlog that did not begin with one puts nothing off that the target would not have: it may have
+//! read no request meanwhile.
 
 use std::cell::Cell;
 
@@ -38,24 +40,32 @@ impl Backlog {
         self.noticed_ns.set(0);
     }
 
-    /// Counts requests that were sent together on a connection that had been free for them this
-    /// long, of a user that waited for their start if it `was_idle`.
+    /// Receives that an idle user was woken for a start that was due at this instant.
     #[inline]
-    pub(crate) fn sent(&self, count: u64, free_ns: u64, was_idle: bool) {
-        self.sent.set(self.sent.get() + count);
-        self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
-        if was_idle {
-            self.woken_late_ns
-                .set(self.woken_late_ns.get().max(free_ns));
-        }
+    pub(crate) fn woken(&self, now_ns: u64, due_ns: u64) {
+        let late_ns = now_ns.saturating_sub(due_ns);
+        self.woken_late_ns
+            .set(self.woken_late_ns.get().max(late_ns));
     }
 
-    /// Counts a stall of the loop, in which none of this many connections was used.
-    pub(super) fn stalled(&self, stalled_ns: u64, users: u32) {
+    /// Counts requests that were sent together on a connection that had been free for them this
+    /// long.
+    #[inline]
+    pub(crate) fn sent(&self, count: u64, free_ns: u64) {
+        self.sent.set(self.sent.get() + count);
+        self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
+    }
+
+    /// Counts a stall of the loop, in which none of this many connections was used; `waited` is
+    /// true if arrivals waited already when it began.
+    pub(super) fn stalled(&self, stalled_ns: u64, users: u32, waited: bool) {
         let free_ns = stalled_ns.saturating_mul(u64::from(users));
         self.free_ns.set(self.free_ns.get().saturating_add(free_ns));
-        self.noticed_ns
-            .set(self.noticed_ns.get().saturating_add(stalled_ns));
+        let began_with_stall = self.noticed_ns.get() > 0 || !waited;
+        if began_with_stall {
+            self.noticed_ns
+                .set(self.noticed_ns.get().saturating_add(stalled_ns));
+        }
     }
 
     /// Returns the time by which the loop's stalls put off what waits: stalls end before an idle
@@ -88,7 +98,7 @@ mod tests {
     fn connections_in_use_could_not_have_sent_more() {
         let backlog = Backlog::default();
         backlog.is_empty_at(1_000);
-        backlog.sent(50, 0, false);
+        backlog.sent(50, 0);
         assert_eq!(backlog.could_have_sent(9_000, 50, 0), 0);
     }
 
@@ -96,8 +106,8 @@ mod tests {
     fn what_was_free_as_long_as_in_use_could_have_sent_as_much() {
         let backlog = Backlog::default();
         backlog.is_empty_at(1_000);
-        backlog.sent(10, 3_000, false);
-        backlog.sent(10, 1_000, false);
+        backlog.sent(10, 3_000);
+        backlog.sent(10, 1_000);
         assert_eq!(backlog.could_have_sent(5_000, 2, 0), 20);
         backlog.is_empty_at(5_000);
         assert_eq!(backlog.could_have_sent(6_000, 2, 2_000), u64::MAX);
@@ -106,13 +116,20 @@ mod tests {
     #[test]
     fn a_stall_puts_off_what_waits_until_a_user_is_idle() {
         let backlog = Backlog::default();
-        backlog.sent(1, 7_000, true);
-        backlog.sent(1, 9_000, false);
+        backlog.woken(8_000, 1_000);
+        backlog.sent(1, 9_000);
         assert_eq!(backlog.stalled_ns(), 7_000);
-        backlog.stalled(5_000, 2);
-        backlog.stalled(4_000, 2);
+        backlog.stalled(5_000, 2, false);
+        backlog.stalled(4_000, 2, true);
         assert_eq!(backlog.stalled_ns(), 9_000);
         backlog.is_empty_at(20_000);
+        assert_eq!(backlog.stalled_ns(), 0);
+    }
+
+    #[test]
+    fn a_stall_while_arrivals_wait_for_the_target_puts_nothing_off() {
+        let backlog = Backlog::default();
+        backlog.stalled(5_000, 2, true);
         assert_eq!(backlog.stalled_ns(), 0);
     }
 }

@@ -40,6 +40,8 @@ pub(super) struct Supervisor<H: Host, S> {
     ticker: Ticker,
     /// The instant of the next check.
     due_ns: u64,
+    /// True if arrivals waited for a user at the last check.
+    had_waiting: bool,
     pub(super) end_ns: u64,
     /// The end of the window, after which unfinished exchanges may be awaited.
     window_end_ns: u64,
@@ -73,6 +75,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             takeovers: 0,
             shares: Shares::new(pool.stripe.of),
             due_ns: u64::MAX,
+            had_waiting: false,
             interval_times: IntervalTimes::begin(worker.host()),
             zero_ns: (worker.pacer.warmup_ns > 0).then(|| worker.zero_ns()),
             coalescing: ClosedLoadCoalescing::new(
@@ -107,6 +110,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.change_load(handle, now_ns);
             self.take_over(handle, now_ns);
             self.notice_shortage(now_ns).await;
+            self.had_waiting = self.pool.worker.has_waiting(now_ns);
             self.leave_warmup(now_ns);
             self.set_coalescing(now_ns);
             self.tick(now_ns);
@@ -178,7 +182,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let stalled_ns = self.stalled_ns(now_ns);
         if stalled_ns > STALL_NS {
             let worker = &self.pool.worker;
-            worker.backlog.stalled(stalled_ns, worker.users.get());
+            let users = worker.users.get();
+            worker.backlog.stalled(stalled_ns, users, self.had_waiting);
         }
     }
 
@@ -341,7 +346,8 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let is_measured = !self.is_window_over && now_ns > self.pool.worker.zero_ns();
         let is_over = order == Order::Stop && !S::FINISHES_ITERATIONS && is_measured;
         if is_over && !self.pool.worker.is_over() {
-            self.end_window(now_ns);
+            // A check may be late, and the window is no longer for it.
+            self.end_window(now_ns.min(self.end_ns));
         }
     }
 
