@@ -941,6 +941,29 @@ proptest! {
     }
 }
 
+#[test]
+fn the_rate_of_a_load_of_wrk_that_is_stopped_has_the_time_of_its_last_responses() {
+    let server = serve();
+    let target = url(&server, "delay=1s");
+    let _beside_others = beside_others();
+    let words = ["--web=0", "wrk", "-t1", "-c20", "-d60s", &target];
+    let mut running = Running::of(command(&words), "The live page is at ");
+    let mut stdout = running.child.stdout.take().unwrap();
+    running.await_that(|state| state["figures"]["answered"].as_u64() >= Some(40));
+    running.command("stop", "");
+    let mut report = String::new();
+    stdout.read_to_string(&mut report).unwrap();
+    let (code, said) = running.end();
+    assert_eq!(code, Some(0), "{said}");
+    // Each of twenty connections has a response a second, also those that came after the stop.
+    let rate = report.lines().find_map(|line| {
+        let rate = line.strip_prefix("Requests/sec:")?;
+        rate.trim().parse::<f64>().ok()
+    });
+    assert!(rate.expect("a rate") <= 20.0, "{report}");
+    assert!(number_before(&report, " requests in ") >= 60, "{report}");
+}
+
 #[cfg(feature = "k6")]
 #[test]
 fn a_test_of_k6_is_paused_scaled_and_stopped_as_by_its_rest_api() {

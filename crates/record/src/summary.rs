@@ -120,9 +120,20 @@ impl Summary {
         nothing && matches!(self.ended, Ended::Failed(_))
     }
 
-    /// True if the measured part is as long as the plan says; false where the plan says no length.
+    /// Returns the time in which what was counted came to its end, in nanoseconds: the measured part
+    /// and the drain after it.
+    pub fn counted_ns(&self) -> u64 {
+        self.duration_ns.saturating_add(self.drained_ns)
+    }
+
+    /// True if the measured part is as long as the plan says, with a transient that was cut; false
+    /// where the plan says no length.
     pub fn lasted_as_planned(&self) -> bool {
-        let length_ns = u128::from(self.duration_ns);
+        let last_ns = self.rows.last().map_or(0, |row| row.end_ns);
+        let length_ns = match self.uncut {
+            Some(_) => u128::from(last_ns),
+            None => u128::from(self.duration_ns),
+        };
         let planned = self.plan.duration;
         planned.is_some_and(|planned| length_ns >= planned.as_nanos())
     }

@@ -29,7 +29,7 @@ impl Figures {
     pub fn of(summary: &Summary) -> Self {
         let latency = summary.total.times.response.steps();
         Figures {
-            duration_us: summary.duration_ns / 1_000,
+            duration_us: summary.counted_ns() / 1_000,
             requests: summary.total.counts.answered,
             bytes: summary.total.counts.bytes_in,
             errors: SocketErrors::of(&summary.total),

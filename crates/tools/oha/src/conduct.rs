@@ -315,7 +315,7 @@ impl Conductor<'_> {
     /// ended the run.
     fn measured(&self, summary: &Summary, tally: Tally, cut_short: Option<Duration>) -> Measured {
         let end_ns = match (cut_short, self.options.arguments.duration) {
-            (Some(waited), _) => waited.as_nanos() as u64 + summary.duration_ns,
+            (Some(waited), _) => waited.as_nanos() as u64 + summary.counted_ns(),
             (None, Some(duration)) => tally.end_ns.max(duration.as_nanos() as u64),
             (None, None) => tally.end_ns,
         };

@@ -169,9 +169,9 @@ fn detailed(name: &str, times: &Micros) -> String {
 
 fn totals(summary: &Summary) -> String {
     let counts = &summary.total.counts;
-    let length_s = summary.duration_ns as f64 / 1e9;
+    let length_s = summary.counted_ns() as f64 / 1e9;
     let (answered, bytes) = (counts.answered as f64, counts.bytes_in as f64);
-    let ran = time_us(summary.duration_ns as f64 / 1e3);
+    let ran = time_us(summary.counted_ns() as f64 / 1e3);
     let mut text = format!(
         "  {} requests in {ran}, {}B read\n",
         counts.answered,
