@@ -3,7 +3,7 @@
 use super::Canvas;
 use crate::{layout, quantity, undecided};
 use loadline_findings::failure_advice;
-use loadline_record::{ErrorKind, Failures, Summary};
+use loadline_record::{ErrorKind, Failures, Snapshot, Summary};
 use loadline_units as units;
 use loadline_verdict::{Cause, CheckOutcome, CheckResult, Findings, Grade, RunResult};
 use std::cmp::Reverse;
@@ -43,18 +43,28 @@ pub(super) fn unserved(summary: &Summary) -> Option<String> {
         units::share(unserved as f64 / ended as f64),
         units::count(counts.failures()),
         units::count(other),
-        times_are(total.counts.answered, other + total.counts.rejected),
+        times_are(total),
     ))
 }
 
-/// Says whose times a report has: those of responses, so many of which served nobody.
-fn times_are(answered: u64, useless: u64) -> String {
-    match answered {
-        0 => String::new(),
-        _ if useless * 2 > answered => " Most of the times below are theirs.".to_owned(),
+/// Says whose times a report has: those of responses, some of which served nobody, and of timeouts.
+fn times_are(total: &Snapshot) -> String {
+    let timeouts = total.errors.get(&ErrorKind::Timeout);
+    let timeouts = timeouts.map_or(0, |failures| failures.count);
+    let answered = total.counts.answered;
+    let other = total.accepted_with(|status| status / 100 != 2);
+    let (useless, timed) = (
+        other + total.counts.rejected + timeouts,
+        answered + timeouts,
+    );
+    let responses = units::counted(answered, "response");
+    match timeouts {
+        _ if timed == 0 => String::new(),
+        _ if useless * 2 > timed => " Most of the times below are theirs.".to_owned(),
+        0 => format!(" The times below are those of {responses}."),
         _ => format!(
-            " The times below are those of {}.",
-            units::counted(answered, "response")
+            " The times below are those of {responses} and {}.",
+            units::counted(timeouts, "timeout")
         ),
     }
 }

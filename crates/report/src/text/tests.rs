@@ -3,7 +3,9 @@
 use super::*;
 use crate::samples;
 use loadline_plan::{Bound, Check, Clocked, Comparison, Level, Metric, Statistic, Until};
-use loadline_record::{Distribution, Ended, LoadChange, Note, Summary, Transient};
+use loadline_record::{
+    Distribution, Ended, ErrorKind, Failures, LoadChange, Note, Summary, Transient,
+};
 use loadline_units as units;
 use loadline_verdict::{CheckResult, Observed, evaluate_observed, precision, sure_precision};
 use std::time::Duration;
@@ -251,12 +253,20 @@ fn a_run_that_went_on_without_a_worker_does_not_say_that_it_ended_early() {
 
 #[test]
 fn times_are_said_to_be_of_failures_only_where_most_of_them_are() {
-    let unserved = |answered: u64, failed: u64, statuses: &[(u16, u64)]| {
+    let unserved_of = |kind, answered: u64, failed: u64, statuses: &[(u16, u64)]| {
         let mut summary = samples::closed();
         let counts = &mut summary.total.counts;
         (counts.answered, counts.failed, counts.rejected) = (answered, failed, 0);
+        let failures = Failures {
+            count: failed,
+            example: String::new(),
+        };
+        summary.total.errors = [(kind, failures)].into();
         summary.total.statuses = statuses.iter().copied().collect();
         outcome::unserved(&summary).expect("most are not served")
+    };
+    let unserved = |answered, failed, statuses: &[_]| {
+        unserved_of(ErrorKind::Connect, answered, failed, statuses)
     };
     let none = unserved(0, 400, &[]);
     assert!(none.ends_with("0 had a status other than 2xx."), "{none}");
@@ -270,6 +280,11 @@ fn times_are_said_to_be_of_failures_only_where_most_of_them_are() {
         refused.ends_with(" Most of the times below are theirs."),
         "{refused}"
     );
+    for answered in [0, 20] {
+        let late = unserved_of(ErrorKind::Timeout, answered, 380, &[(200, answered)]);
+        let theirs = " Most of the times below are theirs.";
+        assert!(late.ends_with(theirs), "{late}");
+    }
 }
 
 /// The report with every line break a blank.
