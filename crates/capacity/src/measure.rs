@@ -159,6 +159,9 @@ pub struct Observation {
     /// its capacity.
     #[serde(default)]
     pub is_void: bool,
+    /// True if it is void because the target could not be reached.
+    #[serde(default)]
+    pub unreached: bool,
     /// The reason why the generator may have reached its limit before the target did.
     pub own_limit: Option<OwnLimit>,
     /// The cause that took time from the generator and its machine, and that may explain a failed

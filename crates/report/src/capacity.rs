@@ -20,9 +20,7 @@ use loadline_plan::{Check, Plan};
 use loadline_record::{Environment, Floor, Summary};
 use loadline_units as units;
 use std::time::SystemTime;
-use words::{
-    amount, answer_line, disturbed, goal, other_cause, p50, p99, too_short, verdict, was_unreached,
-};
+use words::{amount, answer_line, disturbed, goal, other_cause, p50, p99, too_short, verdict};
 
 /// A search, and the data of its report.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +197,7 @@ fn discarded(outcome: &SearchOutcome) -> String {
         let discarded = outcome.trials.iter().filter(|trial| trial.discarded);
         discarded.filter(|trial| is_so(&trial.seen)).count()
     };
-    let unreached = count(&was_unreached);
+    let unreached = count(&|seen| seen.unreached);
     let counts = [
         (count(&|seen| !seen.is_void), "the machine was disturbed"),
         (

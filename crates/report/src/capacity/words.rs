@@ -332,15 +332,10 @@ fn bounded(ns: u64, is_at_least: bool) -> Bounded<f64> {
     }
 }
 
-/// True if a trial is void because the target could not be reached.
-pub(super) fn was_unreached(seen: &Observation) -> bool {
-    seen.is_void && seen.answers_per_s == 0.0 && seen.failed_share == 1.0
-}
-
 /// Returns whether a trial passed, or else the failed checks and the possible cause.
 pub(super) fn trial_outcome(trial: &Trial, checks: &[Check]) -> String {
     let ours = match (trial.own_limit(), trial.other_cause()) {
-        _ if was_unreached(&trial.seen) => "; discarded, because the target was not reached",
+        _ if trial.seen.unreached => "; discarded, because the target was not reached",
         _ if trial.seen.is_void => "; discarded, because a part of its load was lost",
         _ if trial.discarded => "; discarded, because the machine was disturbed",
         (Some(_), _) => " because of the generator",

@@ -231,6 +231,8 @@ fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f
     let response = stretch.response();
     let (p50, p99) = (response.percentile(50.0), response.percentile(99.0));
     let undecided = |check: &CheckResult| check.outcome == CheckOutcome::Undecided;
+    let has_failed = matches!(summary.ended, Ended::Failed(_));
+    let unreached = !has_failed && unreached(summary).is_some();
     Observation {
         checks: checks.iter().map(holds).collect(),
         undecided: checks.iter().map(undecided).collect(),
@@ -253,7 +255,8 @@ fn seen(stretch: &Stretch<'_>, checks: &[CheckResult], run: &RunResult, level: f
         drained_s: summary.drained_ns as f64 / 1e9,
         target_cores: target_cores(summary),
         lost_time: lost_time(run),
-        is_void: matches!(summary.ended, Ended::Failed(_)) || unreached(summary).is_some(),
+        is_void: has_failed || unreached,
+        unreached,
         own_limit: None,
         disturbance: None,
     }

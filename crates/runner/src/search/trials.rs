@@ -176,6 +176,10 @@ impl Trials<'_, '_, '_> {
             return Err(error);
         }
         let (result, trouble) = (conducted.result, conducted.trouble);
+        if result.summary.ended == Ended::Interrupted {
+            self.keep_trouble(trouble);
+            return Ok(None);
+        }
         if let Ended::Failed(reason) = &result.summary.ended {
             self.void(reason, trouble)?;
         } else if let Some(reason) = unreached(&result.summary) {
@@ -183,7 +187,7 @@ impl Trials<'_, '_, '_> {
         } else {
             self.keep_trouble(trouble);
         }
-        Ok((result.summary.ended != Ended::Interrupted).then_some(result))
+        Ok(Some(result))
     }
 
     fn keep_trouble(&mut self, trouble: Option<Trouble>) {
