@@ -49,12 +49,17 @@ fn start(server: &Server, flags: &[&str], options: &str) -> Running {
     ]
     .concat();
     let running = Running::start(&words);
+    await_requests(server, 4);
+    running
+}
+
+/// Waits until the server has seen so many requests.
+fn await_requests(server: &Server, count: u64) {
     let patience = Instant::now() + Duration::from_secs(20);
-    while server.counts().requests < 4 {
-        assert!(Instant::now() < patience, "nothing reached the server");
+    while server.counts().requests < count {
+        assert!(Instant::now() < patience, "too few reached the server");
         std::thread::sleep(Duration::from_millis(10));
     }
-    running
 }
 
 fn signal(running: &Running, name: &str) {
@@ -86,9 +91,7 @@ fn the_first_interrupt_ends_the_run_gently_and_reports_it() {
 fn the_wait_for_what_is_in_flight_is_no_part_of_an_interrupted_run() {
     let server = serve();
     let running = start(&server, &["-r", "100"], "delay=1500ms");
-    while server.counts().requests < 200 {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    await_requests(&server, 200);
     signal(&running, "INT");
     let said = running.end();
     let report: Value = serde_json::from_str(&said.stdout).expect("the report is printed");
@@ -112,9 +115,7 @@ fn the_report_of_an_interrupted_run_ends_as_its_checks_do() {
         let flags = ["--check", check, "--save", text(&saved)];
         let before = server.counts().requests;
         let running = start(&server, &flags, "delay=1ms");
-        while server.counts().requests < before + 50 {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        await_requests(&server, before + 50);
         signal(&running, "INT");
         let said = running.end();
         assert_eq!(said.code, Some(130), "{}", said.stderr);
@@ -143,11 +144,7 @@ fn turns_that_are_interrupted_early_have_a_line_each_and_no_comparison() {
     let (a, b) = (url(&server, "delay=10ms"), url(&server, "delay=11ms"));
     let words = ["versus", &a, &b, "-c", "2", "-d", "60s", "--no-progress"];
     let running = Running::start(&words);
-    let patience = Instant::now() + Duration::from_secs(20);
-    while server.counts().requests < 20 {
-        assert!(Instant::now() < patience, "nothing reached the server");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    await_requests(&server, 20);
     signal(&running, "INT");
     let said = running.end();
     assert_eq!(said.code, Some(130), "{}", said.stderr);
@@ -198,11 +195,7 @@ fn a_script_of_wrk_concludes_however_long_it_takes() {
     let target = url(&server, "delay=1ms");
     let words = ["wrk", "-t1", "-c2", "-d60s", "-s", text(&script), &target];
     let running = Running::start(&words);
-    let patience = Instant::now() + Duration::from_secs(20);
-    while server.counts().requests < 4 {
-        assert!(Instant::now() < patience, "nothing reached the server");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    await_requests(&server, 4);
     signal(&running, "INT");
     let said = running.end();
     assert!(said.stdout.contains("concluded"), "{}", said.stderr);
@@ -260,11 +253,7 @@ fn a_terminal_that_goes_ends_the_run_with_a_report() {
         command.args(["-c", "1", "-d", "3s", "-q", "--allow-invalid"]);
         command.args(["-o", &out, &url]).stderr(Stdio::piped());
         let running = Running::spawn(command);
-        let patience = Instant::now() + Duration::from_secs(20);
-        while server.counts().requests < before + 4 {
-            assert!(Instant::now() < patience, "nothing reached the server");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        await_requests(&server, before + 4);
         signal(&running, "HUP");
         let said = running.end();
         assert_eq!(said.code, Some(code), "{heard}: {}", said.stderr);
