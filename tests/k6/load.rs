@@ -266,6 +266,35 @@ fn late_iterations_that_wait_are_timed_from_their_intended_starts() {
 }
 
 #[test]
+fn the_time_for_which_a_script_waits_before_a_request_is_no_delay_of_it() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        import { sleep } from 'k6';
+        export const options = { scenarios: { all: { executor: 'constant-arrival-rate', rate: 20,
+            duration: '2s', preAllocatedVUs: 40 } } };
+        const wait = () => new Promise((then) => setTimeout(then, 500));
+        export default async function () {
+          if (__ENV.SLEEPS) { sleep(0.5); } else { await wait(); }
+          http.get(__ENV.BASE);
+        }";
+    let scripts = Scripts::new(&[("late.js", script)]);
+    let base = format!("BASE=http://{}/", server.addr());
+    for more in [&["-e", "SLEEPS=yes"][..], &[]] {
+        let words = ["run", "-q", "-e", &base, "--out", "loadline=a.run"];
+        let said = scripts.run(&[&words, more, &["late.js"]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let saved = scripts.path().join("a.run");
+        let words = ["report", "--allow-invalid", "-o", "json", text(&saved)];
+        let report = command(&words).output().unwrap();
+        let report: Value = serde_json::from_slice(&report.stdout).expect("a report");
+        let lateness = &report["summary"]["lateness_us"];
+        assert_eq!(lateness["count"], 40, "{more:?}");
+        let median_us = lateness["p50"].as_f64().expect("a time");
+        assert!(median_us < 250_000.0, "{more:?}: {lateness}");
+    }
+}
+
+#[test]
 fn users_are_counted_before_a_load_of_whole_seconds_ends() {
     let script = "import { sleep } from 'k6';
         export const options = { vus: 3, duration: '2s', thresholds: { vus: ['value==3'] } };

@@ -101,6 +101,15 @@ impl<H: Host> Requester<H> {
         self.0.pause(duration_ns).await;
     }
 
+    /// Waits until this instant, while the iteration may send something; if nothing is in flight,
+    /// that is a pause. Nanoseconds on the host's clock.
+    pub async fn wait_until(&self, until_ns: u64) {
+        match self.0.activity.has_flights() {
+            true => self.host().timer().until(until_ns).await,
+            false => self.0.pause_until(until_ns).await,
+        }
+    }
+
     /// Returns the host of its worker: its clock and timers.
     pub fn host(&self) -> &H {
         self.0.worker.host()

@@ -94,21 +94,25 @@ impl<H: Host> Account for User<H> {
         self.worker.is_cut_off.get()
     }
 
-    /// The pause itself is none of the time for which the user waits for the target.
     async fn pause(&self, duration_ns: u64) {
+        let now_ns = self.connections.network.host.now_ns();
+        self.pause_until(now_ns.saturating_add(duration_ns)).await;
+    }
+}
+
+impl<H: Host> User<H> {
+    /// The pause itself is none of the time for which the user waits for the target.
+    pub(crate) async fn pause_until(&self, until_ns: u64) {
         if !self.worker.pacer.is_open() {
             // No request was sent to the target yet for which the user could wait.
             self.activity.since_ns.set(None);
         }
         let host = &self.connections.network.host;
-        let until_ns = host.now_ns().saturating_add(duration_ns);
         host.timer().until(until_ns).await;
         self.last_pause.set((until_ns, self.answered_ns()));
         self.set_free_since(until_ns);
     }
-}
 
-impl<H: Host> User<H> {
     /// Takes the start of a batch of `count` requests from the iteration. Returns with it the
     /// number of its exchanges that are in the schedule.
     #[inline(always)]

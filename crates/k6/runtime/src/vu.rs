@@ -273,16 +273,16 @@ impl Vu {
 
     /// Returns a future that is ready after this time.
     pub(crate) fn timer(&self, time: Duration) -> impl Future<Output = ()> + 'static {
-        let host = self.requester().map(|requester| requester.host().clone());
-        let due_ns = host.as_ref().map(|host| {
-            let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-            host.now_ns().saturating_add(ns)
+        let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let due = self.requester().map(|requester| {
+            let due_ns = requester.host().now_ns().saturating_add(ns);
+            (requester, due_ns)
         });
         async move {
-            match (host, due_ns) {
-                (Some(host), Some(due_ns)) => host.timer().until(due_ns).await,
+            match due {
+                Some((requester, due_ns)) => requester.wait_until(due_ns).await,
                 // In the init context there are no others to continue.
-                _ => std::thread::sleep(time),
+                None => std::thread::sleep(time),
             }
         }
     }
