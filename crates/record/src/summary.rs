@@ -120,8 +120,8 @@ impl Summary {
         nothing && matches!(self.ended, Ended::Failed(_))
     }
 
-    /// Returns the time in which what was counted came to its end, in nanoseconds: the measured part
-    /// and the drain after it.
+    /// Returns the time in which what was counted came to its end, in nanoseconds: the measured
+    /// part and the drain after it.
     pub fn counted_ns(&self) -> u64 {
         self.duration_ns.saturating_add(self.drained_ns)
     }
