@@ -10,7 +10,17 @@ import tempfile
 import time
 
 import pytest
-from command_support import NO_REAL, REAL, Ended, Server, begin, run, run_real, write
+from command_support import (
+    NO_REAL,
+    REAL,
+    Ended,
+    Server,
+    await_line,
+    begin,
+    run,
+    run_real,
+    write,
+)
 
 real_only = pytest.mark.skipif(REAL is None, reason=NO_REAL)
 
@@ -125,8 +135,7 @@ def test_a_signal_ends_the_test_in_order(tmp_path, number, line):
         process = begin(["--headless"], tmp_path)
     finally:
         signal.signal(signal.SIGHUP, earlier)
-    while process.stdout.readline().strip() != "spawning_complete":
-        pass
+    await_line(process, "spawning_complete")
     time.sleep(0.2)
     process.send_signal(number)
     ended = Ended(process)
@@ -141,8 +150,7 @@ def test_who_ignores_hangups_goes_on(tmp_path):
     write(tmp_path, EVENTS)
     command = ["nohup", sys.executable, "-m", "loadline"]
     process = begin(["--headless", "-t", "2"], tmp_path, command=command)
-    while process.stdout.readline().strip() != "spawning_complete":
-        pass
+    await_line(process, "spawning_complete")
     process.send_signal(signal.SIGHUP)
     ended = Ended(process)
     assert (ended.code, "--run-time limit reached" in ended.err) == (0, True)
@@ -358,8 +366,7 @@ def test_ctrl_c_during_a_shape_is_said(tmp_path):
     events.spawning_complete.add_listener(lambda **kwargs: print("complete", flush=True))
     """)
     process = begin(["--headless"], tmp_path)
-    while process.stdout.readline().strip() != "complete":
-        pass
+    await_line(process, "complete")
     process.send_signal(signal.SIGINT)
     ended = Ended(process)
     assert ended.code == 0
