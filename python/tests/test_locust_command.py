@@ -146,6 +146,46 @@ def test_a_signal_ends_the_test_in_order(tmp_path, number, line):
     assert "Aggregated" in ended.err
 
 
+CLEANING_UP = """
+    import time
+
+    from locust import TaskSet, User, events, task
+
+    def compute(seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            pass
+
+    def clean_up(self):
+        compute(1.2)
+        print(type(self).__name__, flush=True)
+
+    class Steps(TaskSet):
+        on_stop = clean_up
+
+        @task
+        def one(self):
+            {task}
+
+    class Computing(User):
+        tasks = [Steps]
+        on_stop = clean_up
+
+    events.spawning_complete.add_listener(lambda **kwargs: print("complete", flush=True))
+"""
+
+
+@pytest.mark.parametrize("task", ["time.sleep(60)", "time.sleep(0.5); compute(60)"])
+def test_what_users_compute_at_their_end_is_finished(tmp_path, task):
+    write(tmp_path, CLEANING_UP.format(task=task))
+    process = begin(["--headless", "-u", "2", "-r", "2"], tmp_path)
+    await_line(process, "complete")
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    ended = Ended(process)
+    assert (ended.code, ended.out.splitlines()) == (0, ["Steps", "Computing"] * 2), ended.err
+
+
 def test_who_ignores_hangups_goes_on(tmp_path):
     write(tmp_path, EVENTS)
     command = ["nohup", sys.executable, "-m", "loadline"]
