@@ -22,6 +22,8 @@ from command_support import (
     write,
 )
 
+from loadline.locust_runner import writable
+
 real_only = pytest.mark.skipif(REAL is None, reason=NO_REAL)
 
 # A user that counts samples by hand, so that its counts are exact.
@@ -704,6 +706,22 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_test(
     assert (ended.code, ended.err.count(sentence)) == (code, 1), ended.err
     assert "Spawning" not in ended.err
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("ensure, code, sentence", [
+    (writable.ensure_output, 2, "{file} can't be written: Permission denied (os error 13)."),
+    (writable.ensure_writable, 1, "'{file}' cannot be written: [Errno 13] Permission denied: "
+                                  "'{folder}'. Name another file."),
+])
+def test_a_folder_without_permission_is_said(
+        tmp_path, monkeypatch, caplog, ensure, code, sentence):
+    # Whoever runs the tests may be allowed to write anywhere.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    file = tmp_path / "a.run"
+    with pytest.raises(SystemExit) as ended:
+        ensure(str(file))
+    assert ended.value.code == code
+    assert caplog.messages == [sentence.format(file=file, folder=tmp_path)]
 
 
 @pytest.mark.parametrize("processes", [[], ["--processes", "2"]])
