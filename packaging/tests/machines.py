@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import subprocess
 import threading
 
@@ -103,13 +104,21 @@ def releases(folder):
     return serving(functools.partial(_Releases, directory=str(folder)))
 
 
+def first_line(process):
+    """The first line that a process prints; one that prints nothing for a minute is killed."""
+    if not select.select([process.stdout], [], [], 60)[0]:
+        process.kill()
+        raise AssertionError(f"{process.args} prints nothing")
+    return process.stdout.readline()
+
+
 @contextlib.contextmanager
 def target(*words):
     """The test server of the command, with some words more; gives its URL."""
     words = [str(program()), "serve", "--listen", "127.0.0.1:0", *words]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:
-            yield re.search(r"http://\S+", server.stdout.readline())[0]
+            yield re.search(r"http://\S+", first_line(server))[0]
         finally:
             server.kill()
 

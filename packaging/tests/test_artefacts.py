@@ -18,7 +18,19 @@ import time
 import zipfile
 
 import pytest
-from machines import (DEB, ROOT, TARBALL, TARGET, VERSION, pack, package, run, succeed, target)
+from machines import (
+    DEB,
+    ROOT,
+    TARBALL,
+    TARGET,
+    VERSION,
+    first_line,
+    pack,
+    package,
+    run,
+    succeed,
+    target,
+)
 from registry import registry
 from roots import BARE, Here, Root, unpack_image
 
@@ -229,7 +241,7 @@ def test_an_empty_root_has_a_server_and_its_load(empty):
     enter = {"preexec_fn": lambda: os.chroot(empty.folder), "env": BARE}
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **enter) as server:
         try:
-            loads(empty, re.search(r"http://\S+", server.stdout.readline())[0])
+            loads(empty, re.search(r"http://\S+", first_line(server))[0])
         finally:
             server.kill()
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 import yaml
-from machines import ROOT, program, run
+from machines import ROOT, first_line, program, run
 
 FOLDER = ROOT / "examples/cluster"
 COMPOSE = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
@@ -93,7 +93,7 @@ def test_the_agents_of_each_file_wait_on_a_bus_of_the_example(bus, tmp_path):
             agent = running.enter_context(
                 subprocess.Popen(words, stdout=subprocess.PIPE, text=True))
             running.callback(agent.kill)
-            assert "waits for runs" in agent.stdout.readline()
+            assert "waits for runs" in first_line(agent)
         words = ["agents", "--nats", "", "--nats-user", "loadline", "--nats-password-file", ""]
         listed = run([str(program()), *on_bus(words, bus, password)])
         assert listed.returncode == 0, listed.stderr

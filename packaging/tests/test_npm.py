@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from machines import VERSION, run, succeed, target
+from machines import VERSION, first_line, run, succeed, target
 from registry import registry
 
 pytestmark = pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
@@ -61,7 +61,7 @@ def test_a_signal_reaches_the_command(project):
     words = [command(project), "serve", "--listen", "127.0.0.1:0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           stdin=subprocess.DEVNULL) as server:
-        assert server.stdout.readline().startswith("Serving on ")
+        assert first_line(server).startswith("Serving on ")
         children = f"/proc/{server.pid}/task/{server.pid}/children"
         with open(children, encoding="ascii") as listed:
             child = int(listed.read().split()[0])

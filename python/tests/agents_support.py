@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from command_support import Ended, begin, environment, native_command
+from command_support import HELD, Ended, await_line, begin, environment, kill, native_command
 
 def free_port():
     """A port of loopback that nobody listens at."""
@@ -37,8 +37,7 @@ class Bus:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
         )
         self.agents[name] = process
-        line = process.stdout.readline()
-        assert "waits for runs" in line, line
+        await_line(process, "waits for runs")
         return process
 
     def said_by(self, name):
@@ -64,9 +63,11 @@ class Bus:
         return told.stdout.splitlines()[1:]
 
     def __exit__(self, *_):
-        for process in [*self.agents.values(), self._server]:
+        processes = [*self.agents.values(), self._server]
+        for process in processes:
             process.kill()
-            process.communicate()
+        said = [kill(process)[1] for process in processes]
+        assert HELD not in said, "agents left processes behind"
 
 
 def until(holds, what, seconds=20):

@@ -5,6 +5,7 @@ Importing it makes `import locust` in the tests mean our package.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ PACKAGES = os.path.dirname(TESTS)
 
 sys.path.insert(0, PACKAGES)
 
+import gevent  # noqa: E402
 import pytest  # noqa: E402
 
 import loadline  # noqa: E402
@@ -26,6 +28,8 @@ loadline.use_locust()
 # The real Locust's command beside this Python, if it is installed.
 REAL = shutil.which("locust", path=os.path.dirname(sys.executable))
 NO_REAL = "the real Locust is not installed beside this Python"
+# What is said instead of the output of a process whose pipes are still open after its end.
+HELD = "(a process that it left behind holds its pipes)"
 
 
 def native_command():
@@ -69,6 +73,32 @@ def begin(arguments, folder, env=None, command=None, stdin=subprocess.DEVNULL):
     )
 
 
+def await_line(process, pattern, pipe="stdout", seconds=60):
+    """Read what a process prints up to a line that has this pattern; returns the match.
+
+    A process that does not print one, or has printed so much to its other pipe that it waits for
+    a reader, is killed, and what it said is told.
+    """
+    passed = []
+    # Pipes of processes are gevent's here, as it has patched this process.
+    with gevent.Timeout(seconds, False):
+        for line in getattr(process, pipe):
+            if found := re.search(pattern, line):
+                return found
+            passed.append(line)
+    said = "".join([*passed, *filter(None, kill(process))])
+    raise AssertionError(f"no '{pattern}' within {seconds} s or before the end, but:\n{said}")
+
+
+def kill(process, seconds=30):
+    """Kill a process; returns what it has printed and was not read yet."""
+    process.kill()
+    try:
+        return process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return "", HELD
+
+
 class Ended:
     """Output and exit code of a process."""
 
@@ -76,8 +106,7 @@ class Ended:
         try:
             self.out, self.err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            process.kill()
-            self.out, self.err = process.communicate()
+            self.out, self.err = kill(process)
             raise AssertionError(f"still running after {seconds} s:\n{self.err}") from None
         self.code = process.returncode
 
@@ -119,7 +148,7 @@ class Server:
     def __enter__(self):
         command = [sys.executable, "-c", _SERVER]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+        self.url = "http://127.0.0.1:" + await_line(self.process, r"\d+")[0]
         return self
 
     def count(self):

@@ -3,6 +3,7 @@
 import contextlib
 import importlib.metadata
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,7 @@ def service(*certificate):
     command = [sys.executable, str(HERE / "http_service.py"), *map(str, certificate)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
+        assert select.select([process.stdout], [], [], 60)[0], "the service does not listen"
         yield int(process.stdout.readline())
     finally:
         process.kill()

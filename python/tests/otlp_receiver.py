@@ -9,6 +9,7 @@ import concurrent.futures
 import gzip
 import http.server
 import json
+import select
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,7 @@ class Receiver:
         self._process = subprocess.Popen(
             [sys.executable, __file__, self._kept.name, self._settings],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert select.select([self._process.stdout], [], [], 60)[0], "the receiver does not listen"
         self.port, self.http_port = map(int, self._process.stdout.readline().split())
         return self
 

@@ -1,11 +1,12 @@
 """The API of Loadline's live page, for tests of locustfiles that are shown on it."""
 
 import json
-import re
 import threading
 import time
 import urllib.error
 import urllib.request
+
+from command_support import await_line
 
 SECONDS = 60
 
@@ -42,12 +43,9 @@ class Page:
 
 def open_page(process, says):
     """The page whose address a process prints; the rest of what it prints is read elsewhere."""
-    for line in process.stderr:
-        found = re.search(says + r" (http://\S+)", line)
-        if found:
-            threading.Thread(target=process.stderr.read, daemon=True).start()
-            return Page(found[1])
-    raise AssertionError("no address was printed")
+    address = await_line(process, says + r" (http://\S+)", "stderr", SECONDS)[1]
+    threading.Thread(target=process.stderr.read, daemon=True).start()
+    return Page(address)
 
 
 def rest_of(process):

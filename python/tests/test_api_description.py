@@ -5,13 +5,12 @@ Schemathesis makes requests of the description (OpenAPI), among them many that i
 
 import json
 import os
-import re
 import subprocess
 import sys
 import urllib.request
 
 import pytest
-from command_support import begin, native_command
+from command_support import await_line, begin, native_command
 from page_support import open_page
 
 # No server error, and the status, the type, the fields and the JSON are those that are described;
@@ -51,7 +50,7 @@ def target():
     """The address of a server that takes its time."""
     words = ["serve", "--listen", "127.0.0.1:0", "--delay", "50ms"]
     with subprocess.Popen([native_command(), *words], stdout=subprocess.PIPE, text=True) as server:
-        yield re.search(r"http://\S+", server.stdout.readline())[0]
+        yield await_line(server, r"http://\S+")[0]
         server.kill()
 
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 from agents_support import Bus, folders_of_parts, until
-from command_support import Ended, Server, changes_of, report_of, write
+from command_support import Ended, Server, await_line, changes_of, report_of, write
 from page_support import open_page, rest_of
 
 from loadline import native
@@ -371,8 +371,7 @@ def test_an_interrupt_ends_the_test_on_all_agents(bus, server, tmp_path):
     write(tmp_path, EVENTS)
     arguments = [word for word in headless(server, 4, 60) if word not in ("-t", "60")]
     process = bus.begin(2, arguments, tmp_path)
-    while process.stdout.readline() != "said spawning_complete\n":
-        pass
+    await_line(process, "said spawning_complete")
     process.send_signal(signal.SIGINT)
     ended = Ended(process)
     assert (ended.code, "was lost" in ended.err) == (0, False), ended.err

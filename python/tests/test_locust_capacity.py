@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from command_support import PACKAGES, Ended, environment, write
+from command_support import PACKAGES, Ended, await_line, environment, write
 
 TARGET = os.path.join(os.path.dirname(PACKAGES), "target")
 BUILT = [os.path.join(TARGET, kind, "loadline") for kind in ("release", "debug")]
@@ -143,9 +143,7 @@ def test_ctrl_c_ends_the_search_with_what_is_known(tmp_path):
     with Service(1000) as service:
         process = begin(tmp_path, "capacity", "--users", "-f", "locustfile.py", "-H", service.url,
                         "--", "Visitor")
-        for line in process.stderr:
-            if "trial   2" in line:
-                break
+        await_line(process, "trial   2", "stderr")
         process.send_signal(signal.SIGINT)
         ended = Ended(process)
     assert ended.code == 130, ended.err

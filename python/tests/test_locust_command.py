@@ -10,7 +10,19 @@ import tempfile
 import time
 
 import pytest
-from command_support import NO_REAL, REAL, Ended, Server, begin, run, run_real, write
+from command_support import (
+    NO_REAL,
+    REAL,
+    Ended,
+    Server,
+    await_line,
+    begin,
+    run,
+    run_real,
+    write,
+)
+
+from loadline.locust_runner import writable
 
 real_only = pytest.mark.skipif(REAL is None, reason=NO_REAL)
 
@@ -125,8 +137,7 @@ def test_a_signal_ends_the_test_in_order(tmp_path, number, line):
         process = begin(["--headless"], tmp_path)
     finally:
         signal.signal(signal.SIGHUP, earlier)
-    while process.stdout.readline().strip() != "spawning_complete":
-        pass
+    await_line(process, "spawning_complete")
     time.sleep(0.2)
     process.send_signal(number)
     ended = Ended(process)
@@ -137,12 +148,51 @@ def test_a_signal_ends_the_test_in_order(tmp_path, number, line):
     assert "Aggregated" in ended.err
 
 
+CLEANING_UP = """
+    import time
+
+    from locust import TaskSet, User, events, task
+
+    def compute(seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            pass
+
+    def clean_up(self):
+        compute(1.2)
+        print(type(self).__name__, flush=True)
+
+    class Steps(TaskSet):
+        on_stop = clean_up
+
+        @task
+        def one(self):
+            {task}
+
+    class Computing(User):
+        tasks = [Steps]
+        on_stop = clean_up
+
+    events.spawning_complete.add_listener(lambda **kwargs: print("complete", flush=True))
+"""
+
+
+@pytest.mark.parametrize("task", ["time.sleep(60)", "time.sleep(0.5); compute(60)"])
+def test_what_users_compute_at_their_end_is_finished(tmp_path, task):
+    write(tmp_path, CLEANING_UP.format(task=task))
+    process = begin(["--headless", "-u", "2", "-r", "2"], tmp_path)
+    await_line(process, "complete")
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    ended = Ended(process)
+    assert (ended.code, ended.out.splitlines()) == (0, ["Steps", "Computing"] * 2), ended.err
+
+
 def test_who_ignores_hangups_goes_on(tmp_path):
     write(tmp_path, EVENTS)
     command = ["nohup", sys.executable, "-m", "loadline"]
     process = begin(["--headless", "-t", "2"], tmp_path, command=command)
-    while process.stdout.readline().strip() != "spawning_complete":
-        pass
+    await_line(process, "spawning_complete")
     process.send_signal(signal.SIGHUP)
     ended = Ended(process)
     assert (ended.code, "--run-time limit reached" in ended.err) == (0, True)
@@ -358,8 +408,7 @@ def test_ctrl_c_during_a_shape_is_said(tmp_path):
     events.spawning_complete.add_listener(lambda **kwargs: print("complete", flush=True))
     """)
     process = begin(["--headless"], tmp_path)
-    while process.stdout.readline().strip() != "complete":
-        pass
+    await_line(process, "complete")
     process.send_signal(signal.SIGINT)
     ended = Ended(process)
     assert ended.code == 0
@@ -657,6 +706,22 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_test(
     assert (ended.code, ended.err.count(sentence)) == (code, 1), ended.err
     assert "Spawning" not in ended.err
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("ensure, code, sentence", [
+    (writable.ensure_output, 2, "{file} can't be written: Permission denied (os error 13)."),
+    (writable.ensure_writable, 1, "'{file}' cannot be written: [Errno 13] Permission denied: "
+                                  "'{folder}'. Name another file."),
+])
+def test_a_folder_without_permission_is_said(
+        tmp_path, monkeypatch, caplog, ensure, code, sentence):
+    # Whoever runs the tests may be allowed to write anywhere.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    file = tmp_path / "a.run"
+    with pytest.raises(SystemExit) as ended:
+        ensure(str(file))
+    assert ended.value.code == code
+    assert caplog.messages == [sentence.format(file=file, folder=tmp_path)]
 
 
 @pytest.mark.parametrize("processes", [[], ["--processes", "2"]])

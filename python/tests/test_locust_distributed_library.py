@@ -12,7 +12,7 @@ import textwrap
 import gevent
 import pytest
 from agents_support import free_port, until
-from command_support import Ended, Server, begin, environment, report_of, run, write
+from command_support import Ended, Server, begin, environment, kill, report_of, run, write
 
 import locust
 from locust import User, constant, task
@@ -119,8 +119,7 @@ class Programs:
     def __exit__(self, *_):
         for process in self._processes:
             if process.poll() is None:
-                process.kill()
-                process.communicate()
+                kill(process)
 
 
 def test_a_master_adds_what_its_workers_count(server, tmp_path):

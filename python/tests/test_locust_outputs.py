@@ -11,6 +11,7 @@ import pytest
 from command_support import (
     Ended,
     Server,
+    await_line,
     begin,
     changes_of,
     native_command,
@@ -380,16 +381,16 @@ def test_changes_by_keys_are_in_the_saved_run(tmp_path, processes):
     with Server() as server:
         process = begin(["--headless", "-u", "2", "-r", "2", "-H", server.url, "--only-summary",
                          "--out", "loadline=a.run", *processes], tmp_path, stdin=stdin)
-        for line in process.stderr:
-            if "All users spawned" in line and not keys:
+        answers = "All users spawned|can't spawn more right now|can't stop right now"
+        while True:
+            is_done = await_line(process, answers, "stderr")[0] == "All users spawned"
+            if is_done and not keys:
                 process.send_signal(signal.SIGINT)
                 break
-            if "All users spawned" in line:
+            if is_done:
                 key = keys.pop(0)
-                os.write(terminal, key.encode())
-            elif "can't spawn more right now" in line or "can't stop right now" in line:
-                # The last change has just been made, and was not known yet.
-                os.write(terminal, key.encode())
+            # Else the last change has just been made, and was not known yet.
+            os.write(terminal, key.encode())
         ended = Ended(process)
     for descriptor in (terminal, stdin):
         os.close(descriptor)
@@ -434,7 +435,7 @@ def test_a_lost_process_is_told_in_the_saved_run(tmp_path, number, text):
         process = begin(
             ["--headless", "-u", "4", "-r", "4", "-t", "8", "-H", server.url, "--only-summary",
              "--processes", "2", "--out", "loadline=a.run"], tmp_path)
-        lost = int(process.stdout.readline())
+        lost = int(await_line(process, r"\d+")[0])
         time.sleep(3.2)
         os.kill(lost, number)
         ended = Ended(process)

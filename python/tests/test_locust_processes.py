@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from command_support import Ended, Server, begin, report_of, run, write
+from command_support import Ended, Server, await_line, begin, report_of, run, write
 
 COUNTED = """
     import os
@@ -119,9 +119,7 @@ def test_a_killed_process_is_told_and_the_rest_goes_on(tmp_path):
     process = begin(["--headless", "--processes", "2", "-u", "4", "-r", "4", "-t", "4"], tmp_path)
     pids = []
     while len(pids) < 3:
-        words = process.stdout.readline().split()
-        if words[0] == "pid":
-            pids.append(int(words[1]))
+        pids.append(int(await_line(process, r"^pid (\d+)$")[1]))
     victim = next(pid for pid in pids if pid != process.pid)
     time.sleep(0.5)
     os.kill(victim, signal.SIGKILL)
@@ -174,8 +172,7 @@ def test_messages_between_processes(tmp_path):
 def test_interrupt_of_the_whole_group(tmp_path):
     write(tmp_path, EVENTS)
     process = begin(["--headless", "--processes", "2", "-u", "4", "-r", "4"], tmp_path)
-    while process.stdout.readline().strip() != "spawning_complete":
-        pass
+    await_line(process, "spawning_complete")
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     ended = Ended(process)
@@ -195,8 +192,7 @@ def running(tmp_path, text, *words, users=4, sign=("spawning_complete", 3)):
                      "--only-summary"], tmp_path)
     pids, signs = [], 0
     while len(pids) < 3 or signs < sign[1]:
-        words = process.stdout.readline().split()
-        assert words, process.communicate()[1]
+        words = await_line(process, ".*")[0].split()
         pids += map(int, words[1:2])
         signs += words[0] == sign[0]
     return process, [pid for pid in pids if pid != process.pid]

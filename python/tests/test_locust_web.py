@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from command_support import Server, changes_of, native_command, report_of, write
+from command_support import Server, await_line, changes_of, native_command, report_of, write
 from web_exchanges import LOCUSTFILE, exchanges
 from web_support import Page, open_locust, real_locust
 
@@ -170,8 +170,8 @@ def test_options_of_a_locustfile_are_fields_of_the_form(tmp_path, server):
         assert page.figures()["state"] == "ready"
         page.swarm(1, host=server.url, words="c", number="7", several=["y", "z"], flag="true",
                    profile="night", html_file="written.html")
-        assert page.until(page.process.stdout.readline, "nothing began") == (
-            f"c 7 ['y', 'z'] True s None {server.url} night\n")
+        assert await_line(page.process, ".*")[0] == (
+            f"c 7 ['y', 'z'] True s None {server.url} night")
         page.end()
     # Only what the locustfile added can be set: other options name files.
     assert not (tmp_path / "written.html").exists()

@@ -9,7 +9,18 @@ import time
 
 import pytest
 from agents_support import free_port, until
-from command_support import NO_REAL, REAL, Ended, Server, begin, environment, run, write
+from command_support import (
+    NO_REAL,
+    REAL,
+    Ended,
+    Server,
+    await_line,
+    begin,
+    environment,
+    kill,
+    run,
+    write,
+)
 from test_locust_agents import EVENTS, STEADY, headless, said, users_at_end, write_counted
 from web_support import Page
 
@@ -48,8 +59,7 @@ class Machines:
     def __exit__(self, *_):
         for process in self.processes:
             if process.poll() is None:
-                process.kill()
-                process.communicate()
+                kill(process)
 
 
 def test_workers_have_the_users_of_a_master(server, tmp_path):
@@ -100,8 +110,7 @@ def test_a_worker_that_joins_during_a_test_gets_users_that_start_from_then_on(se
     with Machines(tmp_path) as test:
         first = test.worker("one", "-f", "-")
         master = test.master(["--headless", "-u", "8", "-r", "1", "-t", "12", "--only-summary"])
-        while first.stdout.readline() != "said on_start red\n":
-            pass
+        await_line(first, "said on_start red")
         late = test.worker("two", "-f", "-")
         ended = Ended(master, 60)
         assert ended.code == 0, ended.err
@@ -139,10 +148,7 @@ def test_workers_of_other_machines_need_a_token(server, tmp_path):
     write(tmp_path, STEADY)
     with Machines(tmp_path) as test:
         master = test.master(headless(server, 2, 2, "--master-bind-host", "0.0.0.0"))
-        said_by = []
-        while not any("Workers join by" in line for line in said_by):
-            said_by.append(master.stderr.readline())
-        token = re.search(r"--master-token (\w{32}) -f -", said_by[-1])[1]
+        token = await_line(master, r"Workers join by.*--master-token (\w{32}) -f -", "stderr")[1]
         stranger = Ended(test.worker("stranger", "-f", "-"))
         assert stranger.code == 1
         assert "give it the token that the master logs, as --master-token." in stranger.err

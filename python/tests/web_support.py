@@ -11,7 +11,7 @@ import sys
 import time
 
 # First, as it has gevent patch what requests imports.
-from command_support import environment
+from command_support import environment, kill
 
 import requests
 
@@ -69,9 +69,7 @@ class Page:
         return self
 
     def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
+        kill(self.process)
         self.session.close()
 
     def _is_open(self):

@@ -4,6 +4,7 @@ Nothing is left behind: a file that was not there is not there afterwards, and o
 test keeps what is in it. Only the process that leads a test asks, before it has any children.
 """
 
+import errno
 import logging
 import os
 import sys
@@ -52,7 +53,7 @@ def _make_folder(path):
     folder = os.path.dirname(path) or "."
     os.makedirs(folder, exist_ok=True)
     if not os.access(folder, os.W_OK):
-        raise PermissionError(f"no permission to write in '{folder}'")
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
 
 
 def _probe(path):

@@ -93,11 +93,11 @@ class User(metaclass=UserMeta):
             if self._begin():
                 self._taskset_instance.run()
         except (GreenletExit, StopUser):
-            self.on_stop()
+            self._call_on_stop()
         except NoTasksError as e:
             self._report(e, task_logger)
         except StopTest as e:
-            self.on_stop()
+            self._call_on_stop()
             self._end_test(e)
         except SystemExit as e:
             self._end_process(e)
@@ -111,6 +111,9 @@ class User(metaclass=UserMeta):
             self._report(e)
             return False
         return True
+
+    def _call_on_stop(self):
+        self.on_stop()
 
     def _report(self, error, said_by=logger):
         said_by.error("%s\n%s", error, traceback.format_exc())
