@@ -635,12 +635,17 @@ fn a_bus_that_can_not_be_used_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn an_agent_waits_for_a_bus_that_is_restarted() {
+fn an_agent_waits_for_a_bus_that_is_restarted_and_says_so() {
     let bus = Bus::start(&[]);
-    let _agent = Agent::start(&bus.url(), "patient", &[]);
+    let child = command(&["agent", "--nats", &bus.url(), "--name", "patient"]).spawn();
+    let mut agent = await_agent(child.expect("the command"));
+    let mut stderr = BufReader::new(agent.0.stderr.take().expect("a pipe")).lines();
     let port = bus.port;
     drop(bus);
+    let mut said = || stderr.next().expect("it is there").expect("a line");
+    assert_eq!(said(), "The bus is gone. The agent waits until it is back.");
     let bus = Bus::start_at(port, &[]);
+    assert_eq!(said(), "The bus is back.");
     bus.await_free(1);
 }
 

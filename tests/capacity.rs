@@ -215,7 +215,7 @@ fn assert_cut_and_mixed_up(saved: &Path) {
     let third = starts[2];
     let killed = told(&whole[..third + 200]);
     assert!(killed.contains("searched in 2 trials"), "{killed}");
-    assert!(killed.contains("when it was interrupted."), "{killed}");
+    assert!(killed.contains("when the search ended early."), "{killed}");
     for other in [
         &whole[starts[1]..],
         &[&whole[..starts[1]], &whole[third..]].concat(),
@@ -443,7 +443,7 @@ fn an_interrupted_search_tells_what_it_knows() {
     assert_eq!(said.code, Some(130), "{}", said.stderr);
     assert!(said.stdout.contains("load line: "), "{}", said.stdout);
     assert!(
-        said.stdout.contains("when it was interrupted."),
+        said.stdout.contains("when the search ended early."),
         "{}",
         said.stdout
     );
@@ -467,7 +467,7 @@ fn a_search_ends_where_its_target_does_and_says_so() {
     let (said, report) = (rest.join("\n"), String::from_utf8_lossy(&output.stdout));
     assert_eq!(output.status.code(), Some(2), "{said}{report}");
     assert!(said.contains("the search ended early: "), "{said}");
-    assert!(report.contains("when it was interrupted."), "{report}");
+    assert!(report.contains("when the search ended early."), "{report}");
     assert!(!report.contains("give it more"), "{report}");
 }
 

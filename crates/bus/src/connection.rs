@@ -257,7 +257,7 @@ impl Bus {
     }
 
     /// Returns the error of a bus that is lost at present, if it is.
-    pub(crate) fn loss(&self) -> Option<BusError> {
+    pub fn loss(&self) -> Option<BusError> {
         let is_lost = self.table().is_lost;
         is_lost.then(|| self.broken())
     }

@@ -285,7 +285,7 @@ impl Routes {
             Command::Stop if has_users => {
                 "The test stops: its users are ended at once, or after its stop timeout."
             }
-            Command::Stop => "The run stops: it waits for the responses in flight.",
+            Command::Stop => "The run stops: it begins no request any more.",
             Command::Abort => "The run ends at once.",
         };
         Ok(Steered {

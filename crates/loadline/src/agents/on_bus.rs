@@ -22,13 +22,15 @@ use loadline_runner::{Fleet, worker_command};
 use loadline_units::{counted, time};
 use loadline_watch::{Target, environment};
 use std::sync::OnceLock;
-use std::thread::available_parallelism;
+use std::thread::{self, available_parallelism};
 use std::time::Duration;
 
 /// The default time for which agents are awaited.
 const AGENTS_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time in which agents become free after a run.
 const FREE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time between two looks for a loss of the bus.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// The reason why an agent runs no command.
 const NO_COMMANDS: &str = "it was started without --allow-commands";
 /// The most agents whose names are printed.
@@ -262,6 +264,7 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
         "Agent {} waits for runs until Ctrl-C.\n",
         card.name
     ))?;
+    tell_of_losses(bus.clone())?;
     if !flags.watch.is_empty() {
         loadline_bus::serve_looks(&bus, &card, OwnEye::new(&flags.watch))?;
     }
@@ -282,6 +285,29 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
         Task::Command(_) => Err(NO_COMMANDS.to_owned()),
     })?;
     Ok(Exit::Good)
+}
+
+/// Says when the bus is lost, and when it is back, as long as the process lasts.
+///
+/// # Errors
+/// If the system gives no thread.
+fn tell_of_losses(bus: Bus) -> Result<()> {
+    let tell = move || {
+        let mut was_lost = false;
+        loop {
+            let is_lost = bus.loss().is_some();
+            match (was_lost, is_lost) {
+                (false, true) => print_line("The bus is gone. The agent waits until it is back."),
+                (true, false) => print_line("The bus is back."),
+                (false, false) | (true, true) => {}
+            }
+            was_lost = is_lost;
+            thread::sleep(LOOK_INTERVAL);
+        }
+    };
+    let thread = thread::Builder::new().name("bus losses".to_owned());
+    thread.spawn(tell).context("the bus can't be watched")?;
+    Ok(())
 }
 
 /// Returns what measures the floor of this machine; nothing where it has the target.

@@ -266,7 +266,7 @@ fn refuted(known: Inconclusive) -> String {
 /// The reason why a search ended before it had its answer, and what to do.
 fn end_of(report: &CapacityReport<'_>) -> String {
     match report.interrupted {
-        true => "when it was interrupted.".to_owned(),
+        true => "when the search ended early.".to_owned(),
         false => time_over(report.settings),
     }
 }
