@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn drains_wait_for_the_window_of_who_joined_as_the_others_were_stopped() {
-        let mut joined = Joined::new([0..1]);
+        let mut joined = Joined::new(std::iter::once(0..1));
         joined.join(1, 1..2, 20);
         joined.take(0, interval(10..18, false));
         joined.take(0, interval(18..30, true));
