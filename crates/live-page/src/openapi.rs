@@ -118,8 +118,8 @@ pub fn openapi() -> String {
         ),
         "/api/v1/drop": dropping(&mut types),
         "/api/v1/stop": command(
-            "Stops the run. It begins no request, and waits for the responses in flight as its tool \
-             does.",
+            "Stops the run. It begins no request, and waits for the responses in flight as its \
+             tool does.",
             &mut types,
         ),
         "/api/v1/end": with_body(

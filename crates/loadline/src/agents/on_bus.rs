@@ -264,7 +264,7 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
         "Agent {} waits for runs until Ctrl-C.\n",
         card.name
     ))?;
-    tell_of_losses(bus.clone())?;
+    report_losses(bus.clone())?;
     if !flags.watch.is_empty() {
         loadline_bus::serve_looks(&bus, &card, OwnEye::new(&flags.watch))?;
     }
@@ -291,8 +291,8 @@ pub(crate) fn serve(flags: &AgentFlags) -> Result<Exit> {
 ///
 /// # Errors
 /// If the system gives no thread.
-fn tell_of_losses(bus: Bus) -> Result<()> {
-    let tell = move || {
+fn report_losses(bus: Bus) -> Result<()> {
+    let report = move || {
         let mut was_lost = false;
         loop {
             let is_lost = bus.loss().is_some();
@@ -306,7 +306,7 @@ fn tell_of_losses(bus: Bus) -> Result<()> {
         }
     };
     let thread = thread::Builder::new().name("bus losses".to_owned());
-    thread.spawn(tell).context("the bus can't be watched")?;
+    thread.spawn(report).context("the bus can't be watched")?;
     Ok(())
 }
 
