@@ -198,14 +198,18 @@ impl<H: Host> Worker<H> {
     fn next_shortage_ns(&self) -> Option<u64> {
         let is_heeded = self.may_grow() || self.pacer.drops_late;
         let is_awaited = is_heeded && !self.stopping.get();
-        let untaken_ns = is_awaited.then(|| self.pacer.first_unjudged_ns())??;
+        is_awaited.then(|| self.next_untaken_ns())?
+    }
+
+    /// Returns the instant of the first arrival that no user has taken.
+    fn next_untaken_ns(&self) -> Option<u64> {
+        let untaken_ns = self.pacer.first_unjudged_ns()?;
         Some(self.begin_ns.get().saturating_add(untaken_ns))
     }
 
     /// True if an arrival waits for a user.
     fn has_waiting(&self, now_ns: u64) -> bool {
-        let first_ns = self.pacer.first_unjudged_ns();
-        first_ns.is_some_and(|at_ns| self.begin_ns.get().saturating_add(at_ns) <= now_ns)
+        self.next_untaken_ns().is_some_and(|at_ns| at_ns <= now_ns)
     }
 
     /// Counts a user that begins an iteration.

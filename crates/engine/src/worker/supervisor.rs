@@ -346,7 +346,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let is_measured = !self.is_window_over && now_ns > self.pool.worker.zero_ns();
         let is_over = order == Order::Stop && !S::FINISHES_ITERATIONS && is_measured;
         if is_over && !self.pool.worker.is_over() {
-            // A check may be late, and the window is no longer for it.
+            // A check that is late does not make the window longer.
             self.end_window(now_ns.min(self.end_ns));
         }
     }
