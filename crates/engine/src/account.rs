@@ -47,8 +47,9 @@ pub(crate) trait Account {
     /// True if the run is over, so that exchanges in flight remain in flight.
     fn is_cut_off(&self) -> bool;
 
-    /// Waits. In a closed load the unsent requests of the iteration start after that.
-    fn pause(&self, duration_ns: u64) -> impl Future<Output = ()>;
+    /// Waits before a target that failed is dialled again. In a closed load the unsent requests of
+    /// the iteration start after that.
+    fn wait(&self, duration_ns: u64) -> impl Future<Output = ()>;
 }
 
 /// The socket of a connection of this account's user.

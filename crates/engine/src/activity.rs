@@ -26,7 +26,7 @@ pub(crate) struct Activity {
     pub(crate) late_ns: Cell<u64>,
     /// The batches in flight in addition to the main one, in no order.
     concurrent: RefCell<Vec<ConcurrentBatch>>,
-    /// Requests that wait for one of the connections that users share.
+    /// Requests that wait for one of the connections that users share, and pauses of the behaviour.
     pub(crate) waiting: Cell<u32>,
     /// True during an iteration.
     pub(crate) iterating: Cell<bool>,

@@ -79,7 +79,7 @@ async fn carry_out<'a, A: Account, O: Observer>(
     let wait_ns = end(&in_flight, place);
     drop(in_flight);
     if wait_ns > 0 {
-        account.pause(wait_ns).await;
+        account.wait(wait_ns).await;
     }
     last
 }

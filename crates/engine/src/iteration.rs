@@ -2,9 +2,9 @@
 //!
 //! An iteration owns its starts, and with them its delay. The time before the behaviour sends
 //! belongs to the behaviour: in a closed load a request starts when it is sent; in an open load the
-//! schedule's start remains and the rest is delay.
+//! schedule's start remains, postponed by the behaviour's pauses, and the rest is delay.
 
-use crate::account::{Account, Start};
+use crate::account::Start;
 use crate::behaviour::Behaviour;
 use crate::pacer::{Next, NextWindow};
 use crate::requester::Requester;
@@ -58,7 +58,8 @@ impl<'u, H: Host> Iteration<'u, H> {
         self.user().starts.borrow().len()
     }
 
-    /// Waits. In a closed load the unsent requests of the iteration start after that.
+    /// Pauses. In a closed load the unsent requests of the iteration start after that; in an open
+    /// one they are meant to start so much later.
     pub async fn pause(&self, duration_ns: u64) {
         self.user().pause(duration_ns).await;
     }

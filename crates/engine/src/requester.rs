@@ -1,6 +1,5 @@
 //! The requester, which sends the requests of a user.
 
-use crate::account::Account;
 use crate::batch::Batch;
 use crate::error_bodies::{Body, is_error};
 use crate::exchange::{self, Opening, Protocol};
@@ -96,7 +95,8 @@ impl<H: Host> Requester<H> {
         }
     }
 
-    /// Waits. In a closed load the unsent requests of the iteration start after that.
+    /// Pauses. In a closed load the unsent requests of the iteration start after that; in an open
+    /// one they are meant to start so much later.
     pub async fn pause(&self, duration_ns: u64) {
         self.0.pause(duration_ns).await;
     }

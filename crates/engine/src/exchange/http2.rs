@@ -79,7 +79,7 @@ pub(super) async fn send<A: Account, O: Observer>(
     let wait_ns = super::end(&in_flight, place);
     drop(in_flight);
     if wait_ns > 0 {
-        Box::pin(account.pause(wait_ns)).await;
+        Box::pin(account.wait(wait_ns)).await;
     }
     last
 }

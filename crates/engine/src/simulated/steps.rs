@@ -1,6 +1,6 @@
 //! Actions of a behaviour in addition to sending: wait, take its time, end its worker.
 
-use super::plans::{MS, SECOND, closed, open};
+use super::plans::{MS, SECOND, closed, open, time};
 use super::world::World;
 use crate::EndReason;
 use crate::batch::{Batch, Part, Resend};
@@ -89,18 +89,76 @@ fn a_wait_before_a_request_is_in_no_time_of_a_closed_load() {
 }
 
 #[test]
-fn a_wait_before_a_request_blocks_an_arrival_of_an_open_load() {
+fn a_wait_before_a_request_is_in_no_time_of_an_open_load() {
     let steps = Steps {
         pause_ns: 30 * MS,
         ..Steps::new()
     };
     let world = World::new(open(10, 1, 250 * MS)).serves_in(8 * MS);
     let ran = world.run_scenario(|_, _| steps.clone());
-    let intended = ran.each(|exchange| exchange.intended_ns);
-    assert_eq!(intended, [0, 100 * MS, 200 * MS]);
-    assert_eq!(ran.each(|exchange| exchange.blocked_ns()), [30 * MS; 3]);
+    let intended = ran.each(|exchange| exchange.intended_ns / MS);
+    assert_eq!(intended, [30, 130, 230]);
+    assert_eq!(ran.each(|exchange| exchange.response_ns()), [10 * MS; 3]);
+    assert_eq!(ran.each(|exchange| exchange.delay_ns()), [0; 3]);
+}
+
+#[test]
+fn arrivals_wait_for_users_that_pause() {
+    let steps = Steps {
+        pause_ns: 150 * MS,
+        ..Steps::new()
+    };
+    let mut plan = open(10, 1, 250 * MS);
+    plan.connection.drain = time(SECOND);
+    let world = World::new(plan).serves_in(8 * MS);
+    let ran = world.run_scenario(|_, _| steps.clone());
+    // The user is free for the second arrival after 160 ms, and for the third after 320 ms.
+    let blocked = ran.each(|exchange| exchange.blocked_ns() / MS);
+    assert_eq!(blocked, [0, 60, 120]);
     assert_eq!(ran.each(|exchange| exchange.lateness_ns()), [0; 3]);
     assert_eq!(ran.each(|exchange| exchange.service_ns()), [10 * MS; 3]);
+}
+
+#[test]
+fn a_stall_in_a_pause_is_lateness() {
+    let steps = Steps {
+        pause_ns: 30 * MS,
+        ..Steps::new()
+    };
+    let world = World::new(open(10, 1, 250 * MS)).serves_in(8 * MS);
+    let ran = world
+        .at(120 * MS, |hands| hands.sim.stall(50 * MS))
+        .run_scenario(|_, _| steps.clone());
+    assert_eq!(ran.each(|exchange| exchange.lateness_ns() / MS), [0, 40, 0]);
+    assert_eq!(ran.each(|exchange| exchange.blocked_ns()), [0; 3]);
+}
+
+#[test]
+fn an_arrival_of_the_warm_up_whose_pause_ends_after_it_is_not_measured() {
+    let steps = Steps {
+        pause_ns: 30 * MS,
+        ..Steps::new()
+    };
+    let mut plan = open(10, 2, 250 * MS);
+    plan.warmup = time(10 * MS);
+    let ran = World::new(plan)
+        .serves_in(8 * MS)
+        .run_scenario(|_, _| steps.clone());
+    assert_eq!(ran.counts(), [3, 3, 3, 0, 0]);
+    assert_eq!(ran.each(|exchange| exchange.response_ns()), [10 * MS; 3]);
+}
+
+#[test]
+fn a_user_that_pauses_at_the_end_holds_nothing_up() {
+    let steps = Steps {
+        pause_ns: SECOND,
+        ..Steps::new()
+    };
+    let mut plan = open(10, 1, 250 * MS);
+    plan.connection.drain = time(100 * MS);
+    let ran = World::new(plan).run_scenario(|_, _| steps.clone());
+    assert_eq!(ran.counts(), [3, 0, 0, 0, 0]);
+    assert_eq!(ran.causes(), [3, 0, 0]);
 }
 
 #[test]

@@ -94,23 +94,62 @@ impl<H: Host> Account for User<H> {
         self.worker.is_cut_off.get()
     }
 
-    async fn pause(&self, duration_ns: u64) {
-        let now_ns = self.connections.network.host.now_ns();
-        self.pause_until(now_ns.saturating_add(duration_ns)).await;
+    async fn wait(&self, duration_ns: u64) {
+        let until_ns = self.after(duration_ns);
+        self.rest_until(until_ns).await;
+        self.set_free_since(until_ns);
     }
 }
 
 impl<H: Host> User<H> {
-    /// The pause itself is none of the time for which the user waits for the target.
+    /// Pauses as its behaviour says: what the behaviour sends next is meant to start so much later,
+    /// because the pause is none of the time for which the user waits for the target.
+    pub(crate) async fn pause(&self, duration_ns: u64) {
+        self.pause_until(self.after(duration_ns)).await;
+    }
+
+    /// Pauses until this instant.
     pub(crate) async fn pause_until(&self, until_ns: u64) {
+        let begun_ns = self.after(0);
+        let _pauses = Counted::in_number(&self.activity.waiting);
+        // Another pause of the behaviour may end meanwhile.
+        let from_ns = self.rest_until(until_ns).await.max(begun_ns);
+        self.free_ns.set(until_ns);
+        self.postpone_starts(until_ns.saturating_sub(from_ns));
+    }
+
+    /// Returns the instant so long after this one, on the host's clock.
+    fn after(&self, duration_ns: u64) -> u64 {
+        let host = &self.connections.network.host;
+        host.now_ns().saturating_add(duration_ns)
+    }
+
+    /// Rests until this instant. Returns the instant at which the rest before it ended.
+    async fn rest_until(&self, until_ns: u64) -> u64 {
         if !self.worker.pacer.is_open() {
             // No request was sent to the target yet for which the user could wait.
             self.activity.since_ns.set(None);
         }
         let host = &self.connections.network.host;
         host.timer().until(until_ns).await;
-        self.last_pause.set((until_ns, self.answered_ns()));
-        self.set_free_since(until_ns);
+        let answered_ns = self.answered_ns();
+        self.last_pause.replace((until_ns, answered_ns)).0
+    }
+
+    /// Postpones the unsent starts of the iteration by a pause of this length. Those of the warm-up
+    /// keep their instant, which tells them from the measured ones.
+    fn postpone_starts(&self, pause_ns: u64) {
+        if !self.worker.pacer.is_open() {
+            return self.put_off_starts();
+        }
+        let zero_ns = self.worker.zero_ns();
+        let mut starts = self.starts.borrow_mut();
+        for start in &mut *starts {
+            if start.intended_ns >= zero_ns {
+                start.intended_ns += pause_ns;
+                start.ready_ns += pause_ns;
+            }
+        }
     }
 
     /// Takes the start of a batch of `count` requests from the iteration. Returns with it the
