@@ -32,6 +32,16 @@ fn a_stop_lets_what_is_in_flight_end() {
 }
 
 #[test]
+fn a_stop_that_is_seen_after_the_end_makes_the_window_no_longer() {
+    let ran = World::new(closed(2, SECOND))
+        .serves_in(8 * MS)
+        .at(950 * MS, stop)
+        .at(950 * MS, |hands| hands.sim.stall(200 * MS))
+        .run();
+    assert_eq!((ran.total.end_ns, ran.reason), (SECOND, EndReason::Stopped));
+}
+
+#[test]
 fn an_abort_ends_at_once() {
     let ran = World::new(closed(2, SECOND))
         .serves_in(8 * MS)
