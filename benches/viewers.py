@@ -7,11 +7,12 @@ a browser does, on the server's core; one thread has all viewers, and only count
 they take little from the server.
 
 Two costs are measured. The *CPU of the page* is what the kernel accounts to the threads of the page
-alone, by their names, from the time when all viewers have the page to the end of the run: what is
+alone, by their names, from the time when all viewers have the page to the end of the load: what is
 made once a second, and the writes to each viewer, with the kernel's work for both ends of a
-connection over loopback. The *CPU of the process* is that of all its threads from start to end: it
-varies by some percent from run to run, because the load itself does, so that its difference says
-whether a viewer disturbs the load, and no more.
+connection over loopback. The *CPU of the process* is that of all its threads to the end of the
+load: it varies by some percent from run to run, because the load itself does, so that its
+difference says whether a viewer disturbs the load, and no more. The reports of the run, the page's
+for download among them, are made after the load, and are in neither.
 
 The bars: the CPU of the page with one viewer is at most 1 % of a core; with ten it is at most 1.2
 times that with one; the process has at most 1 % of a core more with one than without, and 1.2 %
@@ -37,7 +38,7 @@ import tempfile
 import threading
 import time
 
-from exporters import LEAST_LATENESS_US, cpu_s, interval
+from exporters import LEAST_LATENESS_US, interval
 from paired import FEWEST_ROUNDS, nginx
 from speed import CLIENT_CORE, LOADLINE, SERVER_CORE, free_port, machine, run_client
 
@@ -116,16 +117,30 @@ def cpu_ms(thread):
     return float(found[1])
 
 
-class PageCpu:
-    """The CPU of the page's threads as a share of a core, since all viewers have the page."""
+def process_cpu_s(pid):
+    """The CPU of all threads of a process, those included that have ended."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    # The fields 14 and 15 of proc(5), of which the first two stand before.
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+class CpuOfLoad:
+    """The CPU until the load ends: of the process, and of the page's threads as a share of a core,
+    since all viewers have the page."""
 
     NAMES = ("live page", "web", "web pool")
 
-    def __init__(self, have_page):
+    def __init__(self, have_page, seconds):
         self.have_page, self.begun, self.latest = have_page, None, None
-        self.ms = {}
+        # The load begins a little later than the process.
+        self.until = time.monotonic() + seconds
+        self.process_s, self.ms = 0, {}
 
     def look(self, pid):
+        if time.monotonic() > self.until:
+            return
+        with contextlib.suppress(OSError):
+            self.process_s = process_cpu_s(pid)
         for thread in pathlib.Path(f"/proc/{pid}/task").glob("*"):
             # A thread may end meanwhile: what it had counts.
             with contextlib.suppress(OSError):
@@ -135,7 +150,7 @@ class PageCpu:
         if self.begun is None and self.have_page.is_set():
             self.begun = self.latest
 
-    def share(self):
+    def share_of_page(self):
         if self.begun is None:
             return 0.0
         (begin, before), (end, now) = self.begun, self.latest
@@ -145,12 +160,12 @@ class PageCpu:
 def run(url, viewers, options):
     """One run that so many watch."""
     port, seen, have_page = free_port(), [0] * viewers, threading.Event()
-    page = PageCpu(have_page)
+    cpu = CpuOfLoad(have_page, options.seconds)
     watching = threading.Thread(target=watch, args=(port, seen, have_page))
     if viewers:
         watching.start()
     words = words_of(url, port, options.rate, options.seconds, viewers)
-    sample = run_client(words, of_loadline, look=page.look)
+    sample = run_client(words, of_loadline, look=cpu.look)
     if viewers:
         watching.join()
     if viewers and min(seen) < options.seconds - MAY_MISS:
@@ -158,7 +173,7 @@ def run(url, viewers, options):
     if sample.figures["rate"] < 0.99 * options.rate:
         sys.exit(f"the rate was {sample.figures['rate']:.0f}/s: the machine is too slow; "
                  "give a lower one (--rate)")
-    sample.figures["page"] = page.share()
+    sample.figures |= {"page": cpu.share_of_page(), "process": cpu.process_s / options.seconds}
     return sample
 
 
@@ -171,9 +186,10 @@ def turns(url, options):
             yield found
 
 
-def report(found, seconds):
+def report(found):
     """Prints what was found; true if all bars hold."""
-    added = {viewers: [(cpu_s(turn[viewers]) - cpu_s(turn[0])) / seconds for turn in found]
+    added = {viewers: [turn[viewers].figures["process"] - turn[0].figures["process"]
+                       for turn in found]
              for viewers in VIEWERS[1:]}
     page = {viewers: [turn[viewers].figures["page"] for turn in found]
             for viewers in VIEWERS[1:]}
@@ -227,7 +243,7 @@ def main():
         folder.chmod(0o755)
         with nginx(folder) as (url, _, _):
             found = list(turns(url, options))
-    return 0 if report(found, options.seconds) else 1
+    return 0 if report(found) else 1
 
 
 if __name__ == "__main__":

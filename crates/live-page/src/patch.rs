@@ -4,14 +4,10 @@
 //! The page applies it in `web/src/live/patch.ts`. Applied to the state before, it gives exactly
 //! the state after.
 
-use loadline_reactor::let_workers_run;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// The elements of a list that are a piece of work: rows of a table, or numbers of a line.
-const ELEMENTS_OF_A_PIECE: usize = 16;
 
 /// What changed in a value. Nothing did if it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -32,7 +28,7 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Returns what changed from one value to another. Lets workers run after every few rows.
+    /// Returns what changed from one value to another.
     pub fn between(old: &Value, new: &Value) -> Patch {
         match (old, new) {
             (Value::Object(old), Value::Object(new)) if has_same_keys(old, new) => {
@@ -70,9 +66,6 @@ impl Patch {
         let is_plain = |value: &Value| !value.is_object() && !value.is_array();
         let (mut within, mut plain) = (BTreeMap::new(), 0);
         for (index, (before, after)) in old.iter().zip(new).enumerate() {
-            if index % ELEMENTS_OF_A_PIECE == 0 {
-                let_workers_run();
-            }
             let patch = Patch::between(before, after);
             if !patch.is_empty() {
                 plain += usize::from(is_plain(after));

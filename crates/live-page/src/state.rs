@@ -14,7 +14,6 @@ use crate::results::Found;
 use crate::slow::{Cell, Slow};
 use loadline_page::{AddedTables, Against, Heat, RunPage, RunPlots, SearchPage};
 use loadline_plan::{Check, Level, Plan, Shape};
-use loadline_reactor::let_workers_run_now;
 use loadline_record::{Distribution, Header, IntervalArchive, Note, Snapshot, Summary};
 use loadline_report::{RunSoFar, heat_interval, level_text, name_plots, planned_length, run_page};
 use loadline_runner::{
@@ -508,7 +507,6 @@ impl Model {
             return self.event(Patch::default());
         };
         self.parts.observe(&stretch.snapshot);
-        let_workers_run_now();
         self.slow.observe(stretch);
         if !stretch.snapshot.drain {
             agents::observe(&mut self.agents, &stretch.agents);
@@ -533,7 +531,6 @@ impl Model {
         }
         self.stop_if_decided(&run);
         self.take_found();
-        let_workers_run_now();
         let page = RunPage {
             against: self.beside.as_ref().map(Beside::against),
             ..run.page()
@@ -604,9 +601,7 @@ impl Model {
 
     /// Shows a page from now on.
     fn show(&mut self, page: &RunPage) -> Event {
-        let_workers_run_now();
         let page = serde_json::to_value(page).expect("a page is plain data with text as keys");
-        let_workers_run_now();
         let before = mem::replace(&mut self.state.page, page);
         self.event(Patch::between(&before, &self.state.page))
     }
@@ -641,14 +636,12 @@ impl Run {
         summary.changes.extend(&stretch.changes);
         summary.notes.extend_from_slice(&stretch.notes);
         heat_interval(&mut heat, &stretch.snapshot);
-        let_workers_run_now();
         let outcomes = proofs.observe(&summary).into_iter();
         let proven = outcomes.zip(proofs.expected());
         let proven = proven.map(|(outcome, expected)| Proven { outcome, expected });
         let proven = proven.collect();
         let percentiles = bands.observe(&summary).into_iter().map(percentile);
         let percentiles = percentiles.collect();
-        let_workers_run_now();
         Run {
             proven,
             proofs,

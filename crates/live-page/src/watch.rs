@@ -1,5 +1,6 @@
 //! The thread that takes the news of the run, and sends viewers what changed. What it makes is made
-//! once a second, whatever the number of viewers, and in turns with workers on the same core.
+//! once a second, whatever the number of viewers, and in pieces between which workers on the same
+//! core run.
 
 use crate::api::{Event, NameCourse, SlowRows, Span};
 use crate::baseline::Baseline;
@@ -10,7 +11,7 @@ use crate::slow::Cell;
 use crate::state::{CheckProblem, Model, span_page};
 use loadline_page::{Page, RunPage, SearchPage, TemplateMissing, html_of_data};
 use loadline_plan::Check;
-use loadline_reactor::InTurns;
+use loadline_reactor::InPieces;
 use loadline_record::{Note, append_notes};
 use loadline_report::{csv, json};
 use loadline_runner::{Inbox, News, NoteProblem, Steer};
@@ -87,6 +88,7 @@ impl Watched {
                     if let Some(begun) = begun.take() {
                         begun();
                     }
+                    let _in_pieces = InPieces::begin();
                     watched.take(&news);
                 }
                 // Nothing is sent: it ends.
@@ -352,9 +354,7 @@ fn html(page: RunPage) -> Option<String> {
 
 /// Returns a state or an event as JSON.
 fn written(data: &impl Serialize) -> String {
-    let mut out = InTurns::new(Vec::new());
-    serde_json::to_writer(&mut out, data).expect("it is plain data, written into memory");
-    String::from_utf8(out.into_inner()).expect("JSON is UTF-8")
+    serde_json::to_string(data).expect("it is plain data with text as keys")
 }
 
 fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -22,8 +22,8 @@
 //! - name resolution: `names.rs`, `kernel/names.rs`
 //! - how much a task may receive before the others run: `stretch.rs`
 //! - what the loop reports of itself: `loop_iterations.rs`
-//! - the limits of the machine: `limits.rs`; counts that processes share: `shared_counts.rs`; how
-//!   threads beside the load let workers run: `turns.rs`
+//! - the limits of the machine: `limits.rs`; counts that processes share: `shared_counts.rs`
+//! - how threads beside the load let workers run: `turns.rs`, `pieces.rs`
 //! - virtual time and the simulated network: `sim/mod.rs`, `sim/net.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
@@ -33,6 +33,7 @@ mod kernel;
 mod limits;
 mod loop_iterations;
 mod names;
+mod pieces;
 mod shared_counts;
 mod sim;
 mod stretch;
@@ -49,11 +50,12 @@ pub use host::{
 pub use kernel::{Kernel, KernelSocket, monotonic_ns, stamps_received};
 pub use limits::{OpenFilesError, Shortage, ensure_open_files, raise_open_files};
 pub use names::{is_localhost, look_up};
+pub use pieces::InPieces;
 pub use shared_counts::SharedCounts;
 pub use sim::{Sim, SimListener, SimSocket};
 pub use tasks::Task;
 pub use timers::{Alarm, Timer};
-pub use turns::{InTurns, let_workers_run, let_workers_run_now, run_when_idle};
+pub use turns::{let_workers_run, run_when_idle};
 
 /// The method by which a [`Kernel`] waits for a deadline: a phrase for reports.
 pub const PACING: &str = "a timer ahead of the deadline, then polling";

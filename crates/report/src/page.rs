@@ -23,8 +23,8 @@ pub use so_far::RunSoFar;
 use crate::{exceptions, metrics, wording};
 use by_name::ByName;
 use loadline_page::{
-    Heat, Page, Resource, RunNumbers, RunPage, RunPlots, Spectrum, Timeline, Tone, Track,
-    ValidityText,
+    Heat, Page, PercentileRow, Resource, RunNumbers, RunPage, RunPlots, Spectrum, TimeRow,
+    Timeline, Tone, Track, ValidityText,
 };
 use loadline_record::{Bounded, Censored, Model, RunFile, Snapshot, Summary};
 use loadline_verdict::{Grade, RunResult};
@@ -64,7 +64,7 @@ pub fn page_of_runs(runs: Vec<RunFile>) -> Page {
 /// Returns the data of the HTML report of a run.
 pub fn run_page(run: &RunResult, heat: &Heat) -> RunPage {
     let timeline = timeline::timeline(&run.summary);
-    page_with(run, heat, timeline, FEWEST_MOMENTS, spectra(&run.summary))
+    page_with(run, heat, timeline, FEWEST_MOMENTS, OfAllTimes::of(run))
 }
 
 /// Returns the plots of one of the names of a run, as its table by name calls it: rate, failures
@@ -80,13 +80,40 @@ pub fn name_plots(summary: &Summary, name: &str) -> Option<RunPlots> {
     }))
 }
 
+/// What is made of all times of a run: it takes longest, and changes least from one second to the
+/// next.
+#[derive(Clone, Debug, Default)]
+struct OfAllTimes {
+    spectra: Vec<Spectrum>,
+    percentiles: Vec<PercentileRow>,
+    spent: Vec<TimeRow>,
+    notes_on_spent: Vec<String>,
+}
+
+impl OfAllTimes {
+    fn of(run: &RunResult) -> OfAllTimes {
+        let mut of_all = OfAllTimes {
+            spectra: spectra(&run.summary),
+            percentiles: tables::percentiles(run),
+            ..OfAllTimes::default()
+        };
+        of_all.renew_spent(&run.summary);
+        of_all
+    }
+
+    fn renew_spent(&mut self, summary: &Summary) {
+        self.spent = tables::times(summary);
+        self.notes_on_spent = tables::time_notes(summary, &self.spent);
+    }
+}
+
 /// The page of a run with these numbers; with plots over time if there are so many moments.
 fn page_with(
     run: &RunResult,
     heat: &Heat,
     timeline: Timeline,
     fewest: usize,
-    spectra: Vec<Spectrum>,
+    of_all: OfAllTimes,
 ) -> RunPage {
     let summary = &run.summary;
     let each = timeline.time_s.len().div_ceil(MOST_MOMENTS).max(1);
@@ -106,7 +133,7 @@ fn page_with(
         notes: notes::rows(summary),
         against: None,
         timed_from: tables::timed_from(summary),
-        percentiles: tables::percentiles(run),
+        percentiles: of_all.percentiles,
         name_columns: by_name.columns,
         names: by_name.rows,
         name_groups: by_name.groups,
@@ -119,8 +146,8 @@ fn page_with(
         exceptions: tables::exceptions(summary),
         exceptions_left_out: exceptions::left_out(summary).unwrap_or_default(),
         time_columns: tables::time_columns(),
-        times: tables::times(summary),
-        time_notes: tables::time_notes(summary),
+        times: of_all.spent,
+        time_notes: of_all.notes_on_spent,
         resources: watched
             .iter()
             .map(|(resource, _)| resource.clone())
@@ -128,11 +155,11 @@ fn page_with(
         added: None,
         plots: match timeline.time_s.len() < fewest {
             true => RunPlots::new(RunNumbers {
-                spectra,
+                spectra: of_all.spectra,
                 ..RunNumbers::default()
             }),
             false => RunPlots::new(RunNumbers {
-                spectra,
+                spectra: of_all.spectra,
                 ..over_time(summary, &timeline, watched, heat)
             }),
         },

@@ -4,10 +4,12 @@ mod clock;
 mod lead;
 mod names;
 mod poller;
+mod presence;
 mod socket;
 mod sys;
 mod time_slice;
 
+pub(crate) use presence::has_loops;
 pub use socket::KernelSocket;
 pub use sys::{monotonic_ns, stamps_received};
 
@@ -21,6 +23,7 @@ use crate::{Address, Coalescing, Connected, Host, SocketOptions, ThreadTimes};
 use clock::ReceiveClock;
 use lead::Lead;
 use poller::Poller;
+use presence::Presence;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
@@ -76,6 +79,7 @@ pub(crate) struct Inner {
     /// The time at which the last iteration ended, or the loop was entered; it bounds the beginning
     /// of the next iteration, so that no time is counted twice.
     iteration_end_ns: Cell<u64>,
+    _presence: Presence,
 }
 
 impl Kernel {
@@ -104,6 +108,7 @@ impl Kernel {
             turn_due_ns: Cell::new(None),
             iteration_from_ns: Cell::new(None),
             iteration_end_ns: Cell::new(0),
+            _presence: Presence::new(),
         })))
     }
 

@@ -1,7 +1,7 @@
 //! What the page of a run shows while it lasts: the same as its report, from the first second on.
 
-use super::{page_with, spectra, timeline};
-use loadline_page::{Heat, RunPage, Spectrum};
+use super::{OfAllTimes, page_with, spectra, tables, timeline};
+use loadline_page::{Heat, RunPage};
 use loadline_verdict::RunResult;
 
 /// How many intervals the distribution over the percentiles stays as it is: all of it changes with
@@ -11,27 +11,41 @@ const SPECTRA_EVERY: usize = 10;
 /// The page of a run that goes on, interval by interval.
 #[derive(Clone, Debug, Default)]
 pub struct RunSoFar {
-    spectra: Vec<Spectrum>,
+    of_all: OfAllTimes,
     /// The number of intervals when the spectra were made.
     made_at: usize,
+    /// The number of pages so far.
+    pages: usize,
 }
 
 impl RunSoFar {
-    /// The page of a run that was [judged so far](RunResult::so_far).
+    /// The page of a run that was [judged so far](RunResult::so_far). Of the tables of all times
+    /// one is new, percentiles and the time spent in turn.
     pub fn of(&mut self, run: &RunResult, heat: &Heat) -> RunPage {
-        let intervals = run.summary.rows.len();
-        if self.spectra.is_empty() || intervals >= self.made_at + SPECTRA_EVERY {
-            self.spectra = spectra(&run.summary);
-            self.made_at = intervals;
-        }
+        self.renew(run);
         let timeline = timeline::timeline(&run.summary);
-        let mut page = page_with(run, heat, timeline, 1, self.spectra.clone());
+        let mut page = page_with(run, heat, timeline, 1, self.of_all.clone());
         page.validity.claim = page.validity.claim.replacen(':', " so far:", 1);
         // A record that goes on has no end either.
         for fact in &mut page.facts {
             fact.text = fact.text.replace(", then the record breaks off", " so far");
         }
         page
+    }
+
+    fn renew(&mut self, run: &RunResult) {
+        let (intervals, of_all) = (run.summary.rows.len(), &mut self.of_all);
+        if of_all.spectra.is_empty() || intervals >= self.made_at + SPECTRA_EVERY {
+            of_all.spectra = spectra(&run.summary);
+            self.made_at = intervals;
+        }
+        if of_all.percentiles.is_empty() || self.pages.is_multiple_of(2) {
+            of_all.percentiles = tables::percentiles(run);
+        }
+        if of_all.spent.is_empty() || !self.pages.is_multiple_of(2) {
+            of_all.renew_spent(&run.summary);
+        }
+        self.pages += 1;
     }
 }
 
@@ -83,6 +97,32 @@ mod tests {
         };
         let second = page.of(&RunResult::so_far(next), &Heat::default());
         assert_eq!(spectrum(&first), spectrum(&second));
+    }
+
+    #[test]
+    fn tables_of_all_times_are_new_in_turn() {
+        let (mut page, mut summary) = (RunSoFar::default(), samples::steady());
+        let counts = (0..4).map(|_| {
+            let page = page.of(&RunResult::so_far(summary.clone()), &Heat::default());
+            // Each page is of more and longer times than the one before.
+            let times = &mut summary.total.times;
+            for times in [&mut times.response, &mut times.service] {
+                times.record_many_ns(times.max_ns() * 2, times.len() * 2);
+            }
+            let median = page.percentiles[0].response.text.clone();
+            let service = page.times.iter().find(|row| row.name == "service");
+            (median, service.expect("a row").count)
+        });
+        let (medians, counts): (Vec<_>, Vec<_>) = counts.unzip();
+        let renewed = |before: usize| {
+            let is_new = medians[before] != medians[before + 1];
+            (is_new, counts[before] != counts[before + 1])
+        };
+        // The first page has both.
+        assert_eq!(
+            [0, 1, 2].map(renewed),
+            [(false, true), (true, false), (false, true)]
+        );
     }
 
     #[test]

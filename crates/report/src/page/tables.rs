@@ -185,12 +185,13 @@ pub(super) fn time_columns() -> Vec<String> {
 }
 
 fn time_row(name: &str, times: Censored<'_>) -> TimeRow {
+    let mean = times.mean_ns();
     TimeRow {
         name: name.trim().to_owned(),
         within_service: name.starts_with(' '),
         count: times.times.len(),
-        cells: text::part_cells(times).map(time_or_dash).collect(),
-        mean_us: times.mean_ns().value() / 1e3,
+        cells: text::part_cells(times, mean).map(time_or_dash).collect(),
+        mean_us: mean.value() / 1e3,
     }
 }
 
@@ -203,11 +204,10 @@ fn time_or_dash(cell: String) -> String {
 }
 
 /// Returns the explanations of these rows.
-pub(super) fn time_notes(summary: &Summary) -> Vec<String> {
+pub(super) fn time_notes(summary: &Summary, rows: &[TimeRow]) -> Vec<String> {
     let notes = text::part_notes(summary);
     let closed_loop = ClosedLoop::of(summary).and_then(|found| found.note());
     let notes = notes.into_iter().map(str::to_owned);
-    let rows = times(summary);
     let has_dash = rows
         .iter()
         .any(|row| row.cells.iter().any(|cell| cell == names::TOO_FEW));

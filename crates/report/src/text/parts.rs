@@ -3,19 +3,19 @@
 use super::Canvas;
 use crate::table::{Column, indented, line, widest};
 use crate::{layout, percentiles, quantity};
-use loadline_record::{Censored, Distribution, Model, Summary};
+use loadline_record::{Bounded, Censored, Distribution, Model, Summary};
 use loadline_units as units;
 
-/// The content of one cell, made from these times.
-type Cell = fn(Censored<'_>) -> String;
+/// The content of one cell, made from these times and their mean.
+type Cell = fn(Censored<'_>, Bounded<f64>) -> String;
 
 /// The columns of times, with their names: here and on the page.
 pub(crate) const COLUMNS: [(&str, Cell); 5] = [
-    ("mean", |times| quantity::bounded_cell(times.mean_ns())),
-    ("p50", |times| percentiles::cell(times, 50.0)),
-    ("p90", |times| percentiles::cell(times, 90.0)),
-    ("p99", |times| percentiles::cell(times, 99.0)),
-    ("max", |times| {
+    ("mean", |_, mean| quantity::bounded_cell(mean)),
+    ("p50", |times, _| percentiles::cell(times, 50.0)),
+    ("p90", |times, _| percentiles::cell(times, 90.0)),
+    ("p99", |times, _| percentiles::cell(times, 99.0)),
+    ("max", |times, _| {
         quantity::bounded_cell(times.max_ns().map(|ns| ns as f64))
     }),
 ];
@@ -27,8 +27,9 @@ const TIMES: usize = 10;
 const COUNTS: usize = 9;
 
 /// The cells of a row, in the order of [`COLUMNS`].
-pub(crate) fn cells(times: Censored<'_>) -> impl Iterator<Item = String> {
-    COLUMNS.into_iter().map(move |(_, cell)| cell(times))
+pub(crate) fn cells(times: Censored<'_>, mean: Bounded<f64>) -> impl Iterator<Item = String> {
+    let columns = COLUMNS.into_iter();
+    columns.map(move |(_, cell)| cell(times, mean))
 }
 
 pub(super) fn lines(summary: &Summary, canvas: Canvas) -> Vec<String> {
@@ -54,7 +55,7 @@ pub(super) fn table(title: &str, rows: &[(&str, Censored<'_>)], canvas: Canvas) 
     let heading = canvas.heading(&layout::left(title, NAMES), &line(numbers.clone(), names));
     let row = |(name, times): &(&str, Censored<'_>)| {
         let count = units::count(times.times.len());
-        let cells = std::iter::once(count).chain(cells(*times));
+        let cells = std::iter::once(count).chain(cells(*times, times.mean_ns()));
         layout::left(&indented(name), NAMES) + &line(numbers.clone(), cells)
     };
     std::iter::once(heading)
