@@ -5,14 +5,15 @@
 //! keeps the core until the next tick: requests are late by as much, and at 50 000 a second it
 //! takes the worker several times as long to catch up. So a timer interrupts what computes after a
 //! piece of its work, and the handler of the signal sleeps until a worker has had the core. No code
-//! has to think of it. Once the workers have ended, the work goes on without sleeps.
+//! has to think of it. Once the workers have ended, the work goes on as it is.
 
 use crate::kernel::{has_loops, monotonic_ns};
 use libc::{c_int, c_void, siginfo_t};
+use std::cell::Cell;
 use std::io;
-use std::marker::PhantomData;
 use std::mem::zeroed;
 use std::ptr::null_mut;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 /// The length of a piece, in nanoseconds: shorter ones cost more than they hold, because the caches
@@ -31,19 +32,18 @@ const LONG_PIECE_NS: i64 = 2_000_000;
 /// that waits may end early meanwhile (`EINTR`).
 #[derive(Debug)]
 pub struct InPieces {
-    /// In a place of its own, which the signal's handler knows.
-    _timer: Option<Box<PieceTimer>>,
-    _is_of_one_thread: PhantomData<*const ()>,
+    /// The handler of its signal knows the place. It never leaves the thread.
+    _timer: Option<Rc<PieceTimer>>,
 }
 
 impl InPieces {
-    /// Has the calling thread work in pieces from now on. Where the system refuses, nothing
-    /// changes.
+    /// Has the calling thread work in pieces from now on, until no worker is there. Where the
+    /// system refuses, nothing changes.
     #[must_use]
     pub fn begin() -> InPieces {
+        let signal = handled_signal().filter(|_| has_loops());
         InPieces {
-            _timer: handled_signal().and_then(|signal| PieceTimer::begin(signal).ok()),
-            _is_of_one_thread: PhantomData,
+            _timer: signal.and_then(|signal| PieceTimer::begin(signal).ok()),
         }
     }
 }
@@ -51,14 +51,14 @@ impl InPieces {
 #[derive(Debug)]
 struct PieceTimer {
     /// `None` if there is none yet.
-    id: Option<libc::timer_t>,
+    id: Cell<Option<libc::timer_t>>,
     begun_ns: u64,
 }
 
 impl PieceTimer {
-    fn begin(signal: c_int) -> io::Result<Box<PieceTimer>> {
-        let mut timer = Box::new(PieceTimer {
-            id: None,
+    fn begin(signal: c_int) -> io::Result<Rc<PieceTimer>> {
+        let timer = Rc::new(PieceTimer {
+            id: Cell::new(None),
             begun_ns: monotonic_ns(),
         });
         // SAFETY: all fields are numbers or pointers, for which zero is a value.
@@ -67,7 +67,7 @@ impl PieceTimer {
         event.sigev_signo = signal;
         // SAFETY: the call has no conditions.
         event.sigev_notify_thread_id = unsafe { libc::gettid() };
-        event.sigev_value.sival_ptr = (&raw const *timer).cast_mut().cast();
+        event.sigev_value.sival_ptr = Rc::as_ptr(&timer).cast_mut().cast();
         let mut id: libc::timer_t = null_mut();
         // SAFETY: the kernel reads the event and writes the number of the timer.
         let result =
@@ -75,14 +75,14 @@ impl PieceTimer {
         if result < 0 {
             return Err(io::Error::last_os_error());
         }
-        timer.id = Some(id);
+        timer.id.set(Some(id));
         timer.interrupt_once();
         Ok(timer)
     }
 
     /// Interrupts the thread once, after the next piece. Safe in the handler of a signal.
     fn interrupt_once(&self) {
-        let Some(id) = self.id else {
+        let Some(id) = self.id.get() else {
             return;
         };
         let is_long = monotonic_ns() - self.begun_ns > PATIENCE_NS;
@@ -98,7 +98,7 @@ impl Drop for PieceTimer {
     /// A signal of the timer that is pending is handled as the call returns, before its place is
     /// free: it is one of this thread.
     fn drop(&mut self) {
-        if let Some(id) = self.id {
+        if let Some(id) = self.id.get() {
             // SAFETY: the timer exists, and nobody uses it afterwards.
             unsafe { libc::timer_delete(id) };
         }
@@ -139,9 +139,9 @@ extern "C" fn end_piece(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
         let before = *errno;
         if has_loops() {
             libc::poll(null_mut(), 0, SLEEP_MS);
+            let timer = (*info).si_value().sival_ptr.cast::<PieceTimer>();
+            (*timer).interrupt_once();
         }
-        let timer = (*info).si_value().sival_ptr.cast::<PieceTimer>();
-        (*timer).interrupt_once();
         *errno = before;
     }
 }

@@ -680,7 +680,7 @@ fn a_peer_that_has_always_more_keeps_neither_deadlines_nor_others_waiting() {
                 }
             });
             let start_ns = kernel.now_ns();
-            socket.set_deadline(Some(start_ns + 100_000_000));
+            socket.set_deadline(Some(start_ns + 500_000_000));
             // Reads are small, so that there is more data than one of them takes, as if each took
             // long.
             let mut buffer = [0; 64];

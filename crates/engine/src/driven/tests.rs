@@ -178,7 +178,8 @@ fn a_run_goes_on_without_a_driven_part_that_is_lost() {
 
 #[test]
 fn deadlines_make_the_descriptor_readable() {
-    let plan = to(serve(), open(100, 2, 500 * MS));
+    let mut plan = to(serve(), open(100, 2, 500 * MS));
+    plan.connection.drain = time(5_000 * MS);
     let driven = drive(&plan);
     let counts = driven.total.counts;
     assert_eq!((counts.planned, counts.sent, counts.answered), (50, 50, 50));
