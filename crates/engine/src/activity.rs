@@ -26,8 +26,10 @@ pub(crate) struct Activity {
     pub(crate) late_ns: Cell<u64>,
     /// The batches in flight in addition to the main one, in no order.
     concurrent: RefCell<Vec<ConcurrentBatch>>,
-    /// Requests that wait for one of the connections that users share, and pauses of the behaviour.
+    /// Requests that wait for one of the connections that users share.
     pub(crate) waiting: Cell<u32>,
+    /// Pauses of the behaviour: no request is due before they end.
+    pub(crate) pausing: Cell<u32>,
     /// True during an iteration.
     pub(crate) iterating: Cell<bool>,
     /// True if a closed loop of the initial users would have omitted the iteration.

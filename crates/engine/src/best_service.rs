@@ -56,14 +56,16 @@ impl BestService {
     }
 
     /// Assigns causes to this many unsent arrivals. The workers reported how many of the arrivals
-    /// known to them were unsent because of Loadline; for the others all connections were in use.
+    /// known to them were unsent because of Loadline, and for how many the script still paused; for
+    /// the others all connections were in use.
     /// Arrivals unknown to all workers belonged to a lost worker, or fell due after one worker had
     /// ended its load before the others, as the script or the user requested. Their waiting time is
     /// unknown and counts as 0.
     pub(crate) fn give_causes(&self, unfinished: &mut Unfinished, unsent: u64, is_lost: bool) {
         let known = unfinished.unsent.min(unsent);
-        let by_loadline = unfinished.by_loadline.min(known);
-        let (in_use, unknown) = (known - by_loadline, unsent - known);
+        let paused = unfinished.by_stop.min(known);
+        let by_loadline = unfinished.by_loadline.min(known - paused);
+        let (in_use, unknown) = (known - paused - by_loadline, unsent - known);
         let (by_target, by_plan) = if self.exceeds_limit() {
             (0, in_use)
         } else {
@@ -79,7 +81,7 @@ impl BestService {
         unfinished.lost = by_lost_worker;
         unfinished.by_target = by_target;
         unfinished.by_plan = by_plan;
-        unfinished.by_stop = by_stop;
+        unfinished.by_stop = paused + by_stop;
     }
 }
 
@@ -93,13 +95,14 @@ mod tests {
             let mut left = Unfinished {
                 unsent: 3,
                 by_loadline: 1,
+                by_stop: 1,
                 ..Unfinished::default()
             };
             BestService::new(&Plan::default()).give_causes(&mut left, 10, is_lost);
             let causes = [left.by_target, left.by_plan, left.by_loadline, left.by_stop];
             (causes, left.lost)
         };
-        assert_eq!(caused(true), ([2, 0, 8, 0], 7));
-        assert_eq!(caused(false), ([2, 0, 1, 7], 0));
+        assert_eq!(caused(true), ([1, 0, 8, 1], 7));
+        assert_eq!(caused(false), ([1, 0, 1, 8], 0));
     }
 }

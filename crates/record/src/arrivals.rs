@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 /// The length of a window, in nanoseconds.
 pub const WINDOW_NS: u64 = 20_000_000;
+/// A request that is less late was sent in the window in which it was due. A window may begin right
+/// after the instant, as it does where instants are round.
+const PROMPT_NS: u64 = WINDOW_NS / 20;
 /// The maximum number of windows in one interval: 20 minutes.
 const MOST_WINDOWS: usize = 60_000;
 
@@ -25,8 +28,13 @@ impl Arrivals {
     /// Counts `count` requests; both times are nanoseconds from the interval's begin.
     #[inline]
     pub fn count(&mut self, due_ns: u64, sent_ns: u64, count: u64) {
+        let is_prompt = sent_ns.saturating_sub(due_ns) < PROMPT_NS;
         count_in(&mut self.due, due_ns, count);
-        count_in(&mut self.sent, sent_ns, count);
+        count_in(
+            &mut self.sent,
+            if is_prompt { due_ns } else { sent_ns },
+            count,
+        );
     }
 
     /// Adds the counts of another worker in the same interval.
@@ -141,6 +149,16 @@ mod tests {
             arrivals,
             ..Snapshot::default()
         }
+    }
+
+    #[test]
+    fn requests_due_right_before_a_window_are_not_displaced() {
+        let mut arrivals = Arrivals::default();
+        for window in 1..=50 {
+            arrivals.count(window * WINDOW_NS - 1, window * WINDOW_NS + 20_000, 1);
+        }
+        let pattern = Pattern::of(&interval(arrivals));
+        assert_eq!((pattern.requests, pattern.displaced), (50, 0));
     }
 
     #[test]

@@ -149,16 +149,23 @@ fn an_arrival_of_the_warm_up_whose_pause_ends_after_it_is_not_measured() {
 }
 
 #[test]
-fn a_user_that_pauses_at_the_end_holds_nothing_up() {
+fn an_arrival_whose_pause_has_not_ended_waits_for_nobody() {
     let steps = Steps {
-        pause_ns: SECOND,
+        pause_ns: 150 * MS,
         ..Steps::new()
     };
-    let mut plan = open(10, 1, 250 * MS);
-    plan.connection.drain = time(100 * MS);
-    let ran = World::new(plan).run_scenario(|_, _| steps.clone());
-    assert_eq!(ran.counts(), [3, 0, 0, 0, 0]);
-    assert_eq!(ran.causes(), [3, 0, 0]);
+    for drain_ns in [0, 50 * MS] {
+        let mut plan = open(10, 3, 250 * MS);
+        plan.connection.drain = time(drain_ns);
+        let ran = World::new(plan)
+            .serves_in(8 * MS)
+            .run_scenario(|_, _| steps.clone());
+        // The first is sent at 150 ms, the second at 250 ms, as the load ends.
+        let sent = 1 + u64::from(drain_ns > 0);
+        assert_eq!(ran.counts(), [3, sent, sent, 0, 0]);
+        assert_eq!((ran.causes(), ran.unfinished.by_stop), ([0; 3], 3 - sent));
+        assert_eq!(ran.unfinished.oldest_ns, 0);
+    }
 }
 
 #[test]

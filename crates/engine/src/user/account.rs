@@ -95,33 +95,37 @@ impl<H: Host> Account for User<H> {
     }
 
     async fn wait(&self, duration_ns: u64) {
-        let until_ns = self.after(duration_ns);
+        let until_ns = self.now_ns().saturating_add(duration_ns);
         self.rest_until(until_ns).await;
         self.set_free_since(until_ns);
     }
 }
 
 impl<H: Host> User<H> {
-    /// Pauses as its behaviour says: what the behaviour sends next is meant to start so much later,
-    /// because the pause is none of the time for which the user waits for the target.
+    /// Pauses for this time, as its behaviour says.
     pub(crate) async fn pause(&self, duration_ns: u64) {
-        self.pause_until(self.after(duration_ns)).await;
+        let begun_ns = self.now_ns();
+        let until_ns = begun_ns.saturating_add(duration_ns);
+        self.pause_between(begun_ns, until_ns).await;
     }
 
-    /// Pauses until this instant.
+    /// Pauses until this instant, as its behaviour says.
     pub(crate) async fn pause_until(&self, until_ns: u64) {
-        let begun_ns = self.after(0);
-        let _pauses = Counted::in_number(&self.activity.waiting);
+        self.pause_between(self.now_ns(), until_ns).await;
+    }
+
+    /// What the behaviour sends next is meant to start later by the pause, which is none of the
+    /// time for which the user waits for the target.
+    async fn pause_between(&self, begun_ns: u64, until_ns: u64) {
+        let _pauses = Counted::in_number(&self.activity.pausing);
         // Another pause of the behaviour may end meanwhile.
         let from_ns = self.rest_until(until_ns).await.max(begun_ns);
         self.free_ns.set(until_ns);
         self.postpone_starts(until_ns.saturating_sub(from_ns));
     }
 
-    /// Returns the instant so long after this one, on the host's clock.
-    fn after(&self, duration_ns: u64) -> u64 {
-        let host = &self.connections.network.host;
-        host.now_ns().saturating_add(duration_ns)
+    fn now_ns(&self) -> u64 {
+        self.connections.network.host.now_ns()
     }
 
     /// Rests until this instant. Returns the instant at which the rest before it ended.
