@@ -297,6 +297,28 @@ fn the_time_for_which_a_script_waits_before_a_request_is_in_no_time_of_it() {
 }
 
 #[test]
+fn users_are_too_few_only_where_none_can_be_added() {
+    let lack = |most: u32| {
+        let script = format!(
+            "import {{ sleep }} from 'k6';
+            export const options = {{ scenarios: {{ all: {{ executor: 'constant-arrival-rate',
+                rate: 10, duration: '2s', preAllocatedVUs: 1, maxVUs: {most} }} }} }};
+            export default function () {{ sleep(0.35); }}"
+        );
+        let scripts = Scripts::new(&[("few.js", &script)]);
+        let said = scripts.run(&["run", "few.js"]);
+        assert!(
+            said.stdout.contains("dropped_iterations"),
+            "{}",
+            said.stdout
+        );
+        said.stderr.contains("Insufficient VUs, reached")
+    };
+    assert!(lack(2));
+    assert!(!lack(50));
+}
+
+#[test]
 fn users_are_counted_before_a_load_of_whole_seconds_ends() {
     let script = "import { sleep } from 'k6';
         export const options = { vus: 3, duration: '2s', thresholds: { vus: ['value==3'] } };

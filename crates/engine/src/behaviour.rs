@@ -104,9 +104,10 @@ pub trait Scenario<H: Host>: 'static {
     }
 
     /// Receives the number of arrivals of the measured part that were dropped since the last call,
-    /// in a load whose [late arrivals](loadline_plan::LateArrivals) are dropped.
-    fn dropped(&mut self, count: u64) {
-        let _ = count;
+    /// in a load whose [late arrivals](loadline_plan::LateArrivals) are dropped; `grows` is true if
+    /// the worker has users left that it can add for later ones.
+    fn dropped(&mut self, count: u64, grows: bool) {
+        let _ = (count, grows);
     }
 
     /// True if users of a closed load wait after a dial that failed. Called once. Not needed if the

@@ -103,15 +103,20 @@ impl<'a> ClosedLoop<'a> {
 
     /// The difference in one sentence, where the target stalled.
     pub(crate) fn instead(&self) -> Option<String> {
-        (self.difference() == Difference::Stall).then(|| {
-            let at = NOTED.map(|percentile| {
-                let [truth, shown] = [&self.times.response, &self.shown]
-                    .map(|times| percentiles::cell(times, percentile).trim().to_owned());
-                let name = quantity::percentile(percentile);
-                format!("a {name} of {shown} in place of {truth}")
-            });
-            format!("A closed-loop tool would have shown {}.", at.join(", "))
-        })
+        let both = [&self.times.response, &self.shown];
+        let is_known = |percentile: &f64| {
+            let missing = both.map(|times| percentiles::missing(times, *percentile));
+            missing == [0, 0]
+        };
+        let at = NOTED.into_iter().filter(is_known).map(|percentile| {
+            let [truth, shown] =
+                both.map(|times| percentiles::cell(times, percentile).trim().to_owned());
+            let name = quantity::percentile(percentile);
+            format!("a {name} of {shown} in place of {truth}")
+        });
+        let at: Vec<String> = at.collect();
+        let is_stall = self.difference() == Difference::Stall && !at.is_empty();
+        is_stall.then(|| format!("A closed-loop tool would have shown {}.", at.join(", ")))
     }
 
     fn difference_at(&self, percentile: f64) -> Difference {

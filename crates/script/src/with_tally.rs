@@ -67,8 +67,8 @@ impl<H: Host, S: Scenario<H>, C: TallySource> Scenario<H> for WithTally<S, C> {
         self.counts.ticked(tick);
     }
 
-    fn dropped(&mut self, count: u64) {
-        self.users.dropped(count);
+    fn dropped(&mut self, count: u64, grows: bool) {
+        self.users.dropped(count, grows);
     }
 
     fn backs_off(&self) -> bool {

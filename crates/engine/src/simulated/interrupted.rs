@@ -38,7 +38,7 @@ impl<H: Host> Scenario<H> for Waiting {
         self.clone()
     }
 
-    fn dropped(&mut self, count: u64) {
+    fn dropped(&mut self, count: u64, _grows: bool) {
         self.dropped.set(self.dropped.get() + count);
     }
 }

@@ -218,7 +218,7 @@ impl<H: Host, S: Scenario<H>> UserPool<H, S> {
         let dropped = worker.pacer.take_dropped();
         if dropped > 0 {
             worker.recorder().borrow_mut().dropped(dropped);
-            self.scenario.dropped(dropped);
+            self.scenario.dropped(dropped, worker.may_grow());
         }
         dropped > 0
     }

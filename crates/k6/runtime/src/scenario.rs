@@ -127,9 +127,13 @@ impl Pool {
         }
     }
 
-    /// Records iterations that no user was free to begin.
-    fn dropped(&self, stage: &Stage, count: u64) {
+    /// Records iterations that no user was free to begin. Users are too few if there are no more of
+    /// them.
+    fn dropped(&self, stage: &Stage, count: u64, grows: bool) {
         drop_iterations(&self.worker, stage, &self.run, count);
+        if grows {
+            return;
+        }
         match (stage.scenario(), self.run.part()) {
             (Some(scenario), None) => scenario.warn_of_lack(&self.program),
             // The test warns once, whichever processes lack users.
@@ -281,8 +285,8 @@ impl Scenario<Kernel> for Users {
         Measured::news_of(&self.pool.run).map(AnyTally::new)
     }
 
-    fn dropped(&mut self, count: u64) {
-        self.pool.dropped(&self.stage, count);
+    fn dropped(&mut self, count: u64, grows: bool) {
+        self.pool.dropped(&self.stage, count, grows);
     }
 }
 
