@@ -312,6 +312,8 @@ pub enum Shortfall {
     InFlight,
     /// Most of them were never sent: no connection came free.
     Unsent,
+    /// Most of them were not to be sent: the script paused until after the end, or had ended.
+    NotDue,
 }
 
 /// The section of a report that lists a finding.

@@ -4,7 +4,7 @@ use crate::confidence::samples_needed;
 use crate::effect::checked_times;
 use loadline_findings::{Cause, Finding, Findings, Grade, Shortfall};
 use loadline_plan::{Clocked, HttpVersion, Statistic};
-use loadline_record::{Counts, Ended, Model, OddAgent, Summary};
+use loadline_record::{Counts, Ended, Model, OddAgent, Summary, Unfinished};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -126,8 +126,12 @@ fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
     if !is_open || kept || only_under_way || answered == 0 || reports_unsent(validity) {
         return None;
     }
+    let Unfinished {
+        unsent, by_stop, ..
+    } = summary.unfinished;
     let causes = [
-        (summary.unfinished.unsent, Shortfall::Unsent),
+        (unsent.saturating_sub(by_stop), Shortfall::Unsent),
+        (by_stop, Shortfall::NotDue),
         (in_flight, Shortfall::InFlight),
         (failed, Shortfall::Failed),
     ];

@@ -166,6 +166,10 @@ pub(super) fn rate_below_asked(asked: f64, achieved: f64, shortfall: Shortfall) 
             "most of the rest found no free connection. Lower the rate (-r), or allow more \
              connections (--max-connections)."
         }
+        Shortfall::NotDue => {
+            "before most of the rest the script paused until after the end, or it had ended. Run \
+             longer, or wait for it (--drain)."
+        }
     };
     format!("{achieved} achieved of {asked} asked; {cause}")
 }

@@ -86,9 +86,14 @@ fn shortfalls() -> Vec<Cause> {
         achieved: 1_666.7,
         shortfall,
     };
-    [Shortfall::Failed, Shortfall::InFlight, Shortfall::Unsent]
-        .map(rate)
-        .to_vec()
+    [
+        Shortfall::Failed,
+        Shortfall::InFlight,
+        Shortfall::Unsent,
+        Shortfall::NotDue,
+    ]
+    .map(rate)
+    .to_vec()
 }
 
 fn silence() -> Vec<Cause> {

@@ -111,6 +111,22 @@ fn failures_may_be_what_a_rate_is_short_of() {
 }
 
 #[test]
+fn the_pauses_of_a_script_may_be_what_a_rate_is_short_of() {
+    let mut summary = samples::steady();
+    let counts = &mut summary.total.counts;
+    (counts.answered, counts.sent) = (counts.answered - 1_000, counts.sent - 1_000);
+    counts.completed = counts.answered;
+    (summary.unfinished.unsent, summary.unfinished.by_stop) = (1_000, 1_000);
+    let below = Cause::RateBelowAsked {
+        asked: 2_000.0,
+        achieved: 1_900.0,
+        shortfall: Shortfall::NotDue,
+    };
+    let found = warnings(&summary, &[]);
+    assert!(found.contains(&below), "{found:?}");
+}
+
+#[test]
 fn the_last_gap_counts_where_the_number_of_requests_ends_the_run() {
     let mut summary = samples::steady();
     let planned = summary.total.counts.planned;

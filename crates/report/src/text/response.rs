@@ -235,7 +235,7 @@ fn unfinished(times: Censored<'_>, left: &Unfinished, canvas: Canvas) -> Vec<Str
     let sentences = [
         (waited > 0).then(|| aged(waited, times.oldest_ns())),
         (times.ageless > 0).then(|| ageless(times.ageless)),
-        (unknown > 0).then(|| unreported(unknown)),
+        (unknown > 0).then(|| unreported(unknown, left.by_stop > 0)),
         times
             .max_ns()
             .is_at_least()
@@ -267,13 +267,17 @@ fn ageless(count: u64) -> String {
     )
 }
 
-/// Returns the sentence about planned requests of which nobody has reported anything.
-fn unreported(count: u64) -> String {
+/// Returns the sentence about planned requests of which nobody has reported anything, or which a
+/// script was to send later.
+fn unreported(count: u64, is_of_script: bool) -> String {
+    let requests = units::counted(count, "request");
+    if is_of_script {
+        return format!(
+            "Without {requests} before which the script paused until after the end, or had ended."
+        );
+    }
     let verb = if count == 1 { "was" } else { "were" };
-    format!(
-        "Without {} that {verb} planned for a worker after its last report.",
-        units::counted(count, "request"),
-    )
+    format!("Without {requests} that {verb} planned for a worker after its last report.")
 }
 
 fn below_a_line(note: &str, canvas: Canvas) -> Vec<String> {
@@ -343,6 +347,13 @@ mod tests {
         let waited = "With 1 request that had no response at the end, each counted with the time \
                       that it had waited, up to 5.00 ms.";
         assert_eq!(both, format!("{waited} {lost} A > is a lower bound."));
+        let paused = Unfinished {
+            by_stop: 2,
+            ..left(&[0, 0], 0)
+        };
+        let note_on_paused =
+            "Without 2 requests before which the script paused until after the end, or had ended.";
+        assert_eq!(note(&paused), note_on_paused);
         let aborted = Unfinished {
             in_flight: 3,
             ..left(&[0], 1)
