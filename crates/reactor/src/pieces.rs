@@ -168,7 +168,7 @@ mod tests {
     /// Computes until the thread has used so much CPU. Returns the number of its sleeps.
     fn sleeps_of(cpu: Duration) -> libc::c_long {
         let sleeps = || {
-            // SAFETY: all fields are numbers, for which zero is a value, and the kernel writes them.
+            // SAFETY: all fields are numbers, for which zero is one; the kernel writes them.
             unsafe {
                 let mut usage: libc::rusage = zeroed();
                 libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);

@@ -2,9 +2,9 @@
 //!
 //! Exporters compute for milliseconds at a time. A worker that must send at an instant in between
 //! would wait for the end of the other thread's time slice. So what must be done within the second
-//! is done in pieces, between which a worker may run. A lower priority would be wrong for it: beside
-//! a worker that never waits, a thread of it falls behind. What may be some hundred milliseconds
-//! late is interrupted after each piece, wherever it is: [`InPieces`](crate::InPieces).
+//! is done in pieces, between which a worker may run. A lower priority would be wrong for it:
+//! beside a worker that never waits, a thread of it falls behind. What may be some hundred
+//! milliseconds late is interrupted after each piece: [`InPieces`](crate::InPieces).
 //!
 //! What may be late as well as not is done while no worker needs the core.
 
