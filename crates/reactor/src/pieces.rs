@@ -22,7 +22,7 @@ const PIECE_NS: i64 = 100_000;
 /// The sleep after a piece, in milliseconds.
 const SLEEP_MS: c_int = 1;
 /// The time after which the pieces are longer: work for each second has to be done within it.
-const PATIENCE_NS: u64 = 250_000_000;
+const SHORT_PIECES_NS: u64 = 250_000_000;
 /// The length of a piece from then on.
 const LONG_PIECE_NS: i64 = 2_000_000;
 
@@ -85,7 +85,7 @@ impl PieceTimer {
         let Some(id) = self.id.get() else {
             return;
         };
-        let is_long = monotonic_ns() - self.begun_ns > PATIENCE_NS;
+        let is_long = monotonic_ns() - self.begun_ns > SHORT_PIECES_NS;
         // SAFETY: all fields are numbers, for which zero is a value.
         let mut due: libc::itimerspec = unsafe { zeroed() };
         due.it_value.tv_nsec = if is_long { LONG_PIECE_NS } else { PIECE_NS };
@@ -203,7 +203,7 @@ mod tests {
             let _worker = Kernel::new().expect("a loop");
             let _pieces = InPieces::begin();
             let begin = Instant::now();
-            while begin.elapsed() < Duration::from_nanos(PATIENCE_NS) {
+            while begin.elapsed() < Duration::from_nanos(SHORT_PIECES_NS) {
                 black_box((0..100).sum::<u32>());
             }
             sleeps_of(Duration::from_millis(40))
