@@ -286,7 +286,7 @@ fn a_delay_is_in_no_time_of_an_arrival_either() {
     ];
     let summary = summary(&[&words[..], &["--allow-invalid", &url(&server, "")]].concat());
     assert_eq!(server.stop().requests, 20);
-    for time in ["response_us", "blocked_us", "lateness_us"] {
+    for time in ["response_time_us", "blocked_us", "lateness_us"] {
         let median_us = summary[time]["p50"].as_f64().expect("a time");
         assert!(median_us < 250_000.0, "{time}: {summary:#}");
     }

@@ -287,7 +287,7 @@ fn the_time_for_which_a_script_waits_before_a_request_is_in_no_time_of_it() {
         let words = ["report", "--allow-invalid", "-o", "json", text(&saved)];
         let report = command(&words).output().unwrap();
         let report: Value = serde_json::from_slice(&report.stdout).expect("a report");
-        for time in ["response_us", "blocked_us", "lateness_us"] {
+        for time in ["response_time_us", "blocked_us", "lateness_us"] {
             let times = &report["summary"][time];
             assert_eq!(times["count"], 40, "{more:?}, {time}");
             let median_us = times["p50"].as_f64().expect("a time");
