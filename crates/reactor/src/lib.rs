@@ -23,8 +23,8 @@
 //! - how much a task may receive before the others run: `stretch.rs`
 //! - what the loop reports of itself: `loop_iterations.rs`
 //! - the limits of the machine: `limits.rs`; counts that processes share: `shared_counts.rs`
-//! - how threads beside the load let workers run, as long as there are any: `turns.rs`, `pieces.rs`,
-//!   `kernel/presence.rs`
+//! - how threads beside the load let workers run, as long as there are any: `turns.rs`,
+//!   `pieces.rs`, `kernel/presence.rs`
 //! - virtual time and the simulated network: `sim/mod.rs`, `sim/net.rs`
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]

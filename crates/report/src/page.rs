@@ -80,8 +80,8 @@ pub fn name_plots(summary: &Summary, name: &str) -> Option<RunPlots> {
     }))
 }
 
-/// What is made of all times of a run: it takes longest, and changes least from one second to the
-/// next.
+/// The parts that are made of all times of a run: they take longest, and change least from one
+/// second to the next.
 #[derive(Clone, Debug, Default)]
 struct OfAllTimes {
     spectra: Vec<Spectrum>,

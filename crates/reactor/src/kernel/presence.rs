@@ -1,4 +1,4 @@
-//! Whether the process has loops: without one there is nobody to make room for.
+//! The presence of loops in the process: without one there is nobody to make room for.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
