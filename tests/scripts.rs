@@ -271,20 +271,9 @@ fn a_delay_comes_before_each_request_and_is_in_no_time() {
 fn a_delay_is_in_no_time_of_an_arrival_either() {
     let server = serve();
     let script = Script::new("function delay() return 500 end");
-    let path = script.path();
-    let words = [
-        "-s",
-        text(&path),
-        "-r",
-        "20",
-        "-c",
-        "20",
-        "-d",
-        "1s",
-        "--drain",
-        "2s",
-    ];
-    let summary = summary(&[&words[..], &["--allow-invalid", &url(&server, "")]].concat());
+    let (path, url) = (script.path(), url(&server, ""));
+    let load = ["-r", "20", "-c", "20", "-d", "1s", "--drain", "2s"];
+    let summary = summary(&[&["-s", text(&path)], &load[..], &[&*url]].concat());
     assert_eq!(server.stop().requests, 20);
     for time in ["response_time_us", "blocked_us", "lateness_us"] {
         let median_us = summary[time]["p50"].as_f64().expect("a time");
