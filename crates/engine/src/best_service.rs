@@ -57,10 +57,9 @@ impl BestService {
 
     /// Assigns causes to this many unsent arrivals. The workers reported how many of the arrivals
     /// known to them were unsent because of Loadline, and for how many the script still paused; for
-    /// the others all connections were in use.
-    /// Arrivals unknown to all workers belonged to a lost worker, or fell due after one worker had
-    /// ended its load before the others, as the script or the user requested. Their waiting time is
-    /// unknown and counts as 0.
+    /// the others all connections were in use. Arrivals unknown to all workers belonged to a lost
+    /// worker, or fell due after one worker had ended its load before the others, as the script or
+    /// the user requested. Their waiting time is unknown and counts as 0.
     pub(crate) fn give_causes(&self, unfinished: &mut Unfinished, unsent: u64, is_lost: bool) {
         let known = unfinished.unsent.min(unsent);
         let paused = unfinished.by_stop.min(known);

@@ -29,12 +29,9 @@ impl Arrivals {
     #[inline]
     pub fn count(&mut self, due_ns: u64, sent_ns: u64, count: u64) {
         let is_prompt = sent_ns.saturating_sub(due_ns) < PROMPT_NS;
+        let sent_ns = if is_prompt { due_ns } else { sent_ns };
         count_in(&mut self.due, due_ns, count);
-        count_in(
-            &mut self.sent,
-            if is_prompt { due_ns } else { sent_ns },
-            count,
-        );
+        count_in(&mut self.sent, sent_ns, count);
     }
 
     /// Adds the counts of another worker in the same interval.

@@ -103,6 +103,9 @@ impl<'a> ClosedLoop<'a> {
 
     /// The difference in one sentence, where the target stalled.
     pub(crate) fn instead(&self) -> Option<String> {
+        if self.difference() != Difference::Stall {
+            return None;
+        }
         let both = [&self.times.response, &self.shown];
         let is_known = |percentile: &f64| {
             let missing = both.map(|times| percentiles::missing(times, *percentile));
@@ -115,8 +118,7 @@ impl<'a> ClosedLoop<'a> {
             format!("a {name} of {shown} in place of {truth}")
         });
         let at: Vec<String> = at.collect();
-        let is_stall = self.difference() == Difference::Stall && !at.is_empty();
-        is_stall.then(|| format!("A closed-loop tool would have shown {}.", at.join(", ")))
+        (!at.is_empty()).then(|| format!("A closed-loop tool would have shown {}.", at.join(", ")))
     }
 
     fn difference_at(&self, percentile: f64) -> Difference {
