@@ -206,6 +206,30 @@ mod tests {
     }
 
     #[test]
+    fn percentiles_of_too_few_requests_are_not_named() {
+        let instead = |requests: u64| {
+            let mut summary = samples::steady();
+            let times = &mut summary.total.times;
+            for times in [&mut times.response, &mut times.service, &mut times.blocked] {
+                times.reset();
+            }
+            times.response.record_many_ns(500_000_000, requests);
+            times.service.record_many_ns(1_000_000, requests);
+            times.blocked.record_many_ns(499_000_000, requests);
+            let found = ClosedLoop::of(&summary).unwrap();
+            assert_eq!(found.difference(), Difference::Stall);
+            found.instead()
+        };
+        let some = instead(200).expect("the p90 and the p95 are known");
+        assert!(
+            some.contains("a p90 of") && some.contains("a p95 of"),
+            "{some}"
+        );
+        assert!(!some.contains("p99") && !some.contains("more"), "{some}");
+        assert_eq!(instead(20), None);
+    }
+
+    #[test]
     fn growing_without_a_stall_hides_nothing() {
         let mut summary = samples::steady();
         let times = &mut summary.total.times;
