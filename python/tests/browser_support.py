@@ -46,6 +46,8 @@ class Tab:
         self._from = os.fdopen(theirs[0], "rb", buffering=0)
         self._rest = b""
         self._number, self._session = 0, None
+        # The loads of a document that have ended.
+        self._loaded = set()
         # What went wrong in the page.
         self.errors = []
         made = self._call("Target.createTarget", url="about:blank")
@@ -53,7 +55,8 @@ class Tab:
         self._session = attached["sessionId"]
         for domain in ("Runtime", "Log", "Page"):
             self._call(f"{domain}.enable")
-        self._call("Page.navigate", url=url)
+        self._call("Page.setLifecycleEventsEnabled", enabled=True)
+        self.open(url)
 
     def __enter__(self):
         return self
@@ -63,6 +66,15 @@ class Tab:
         self._process.wait()
         self._to.close()
         self._from.close()
+
+    def open(self, url):
+        """Open an address, and wait until all of its page is there."""
+        opened = self._call("Page.navigate", url=url)
+        assert "errorText" not in opened, opened
+        until = time.monotonic() + _HANGS_SECONDS
+        while opened["loaderId"] not in self._loaded:
+            assert time.monotonic() < until, f"never loaded: {url}"
+            self._note(self._receive())
 
     def value(self, expression):
         """The value of an expression in the page."""
@@ -134,6 +146,8 @@ class Tab:
 
     def _note(self, told):
         given = told.get("params", {})
+        if told.get("method") == "Page.lifecycleEvent" and given["name"] == "load":
+            self._loaded.add(given["loaderId"])
         is_wrong = {
             "Runtime.exceptionThrown": True,
             "Runtime.consoleAPICalled": given.get("type") == "error",

@@ -69,8 +69,8 @@ def test_a_test_is_started_watched_noted_and_stopped_in_a_browser(tmp_path):
         tab.await_that("document.querySelector('#head').textContent.includes('stopped')")
         assert tab.errors == []
         for theme in ("light", "dark"):
-            tab.value(f"location.assign('/stats/report?theme={theme}')")
-            tab.await_that(f"document.body?.className === '{theme}'")
+            tab.open(f"{page.base}/stats/report?theme={theme}")
+            tab.await_that(f"document.body.className === '{theme}'")
             tab.assert_accessible()
             tab.assert_fits()
         assert page.end()[0] == 1, "tasks failed"
