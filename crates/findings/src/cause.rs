@@ -228,6 +228,8 @@ pub enum Cause {
         sent: u64,
         /// The number of requests that failed; the others were still in flight at the end.
         failed: u64,
+        /// True if a script decides what is sent.
+        has_script: bool,
     },
     /// The response times of an agent differ from those of the others.
     OddAgent {

@@ -256,7 +256,10 @@ pub(crate) fn print_reason(why: &str) {
 fn unanswered(summary: &Summary) -> String {
     format!(
         "not one request was answered{}",
-        why_unanswered(&summary.total.errors)
+        match (summary.plan.scripts().next(), summary.total.counts.sent) {
+            (Some(_), 0) => ": the script sent none".to_owned(),
+            _ => why_unanswered(&summary.total.errors),
+        }
     )
 }
 

@@ -104,7 +104,11 @@ fn nothing_answered(summary: &Summary) -> Option<Cause> {
         ..
     } = summary.total.counts;
     let is_known = !summary.lacks_figures();
-    (answered == 0 && is_known).then_some(Cause::NothingAnswered { sent, failed })
+    (answered == 0 && is_known).then_some(Cause::NothingAnswered {
+        sent,
+        failed,
+        has_script: summary.plan.scripts().next().is_some(),
+    })
 }
 
 fn left_out(summary: &Summary) -> Option<Cause> {

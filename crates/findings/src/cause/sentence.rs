@@ -85,7 +85,11 @@ impl Cause {
                 answered,
                 status,
             } => target::not_successful(*count, *answered, *status),
-            Cause::NothingAnswered { sent, failed } => target::nothing_answered(*sent, *failed),
+            Cause::NothingAnswered {
+                sent,
+                failed,
+                has_script,
+            } => target::nothing_answered(*sent, *failed, *has_script),
             Cause::OddAgent {
                 agent,
                 percentile,

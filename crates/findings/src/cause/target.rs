@@ -137,9 +137,12 @@ fn status_advice(status: u16) -> &'static str {
     }
 }
 
-pub(super) fn nothing_answered(sent: u64, failed: u64) -> String {
+pub(super) fn nothing_answered(sent: u64, failed: u64, has_script: bool) -> String {
     let requests = units::counted(sent, "request");
     match (sent, failed) {
+        (0, _) if has_script => "The script sent nothing in the measured part. If it should, look \
+                                 at its conditions and exceptions, or give the run more time."
+            .to_owned(),
         (0, _) => "Nothing was sent in the measured part: it was too short. Give the run more \
                    time, or let it run to its end."
             .to_owned(),

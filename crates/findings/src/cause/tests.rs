@@ -97,7 +97,11 @@ fn shortfalls() -> Vec<Cause> {
 }
 
 fn silence() -> Vec<Cause> {
-    let nothing = |(sent, failed)| Cause::NothingAnswered { sent, failed };
+    let nothing = |(sent, failed, has_script)| Cause::NothingAnswered {
+        sent,
+        failed,
+        has_script,
+    };
     let some = |(unsent, in_flight, oldest_ns)| Cause::Unanswered {
         unsent,
         in_flight,
@@ -105,7 +109,7 @@ fn silence() -> Vec<Cause> {
         counted: oldest_ns > 0,
     };
     let (half, five) = (500_000_000, 5_000_000_000);
-    let nothing = [(0, 0), (1, 1), (50, 0)].map(nothing);
+    let nothing = [(0, 0, false), (0, 0, true), (1, 1, false), (50, 0, true)].map(nothing);
     let some = [(950, 50, half), (0, 50, five), (0, 1, five), (3, 2, 0)].map(some);
     nothing.into_iter().chain(some).collect()
 }
