@@ -75,6 +75,11 @@ impl Activity {
         self.in_flight.get() > 0 || !self.concurrent.borrow().is_empty()
     }
 
+    /// True if the behaviour pauses and the main batch is not in flight.
+    pub(crate) fn is_pausing(&self) -> bool {
+        self.pausing.get() > 0 && self.in_flight.get() == 0
+    }
+
     /// Calls `each` for each batch in flight except the main one.
     pub(crate) fn each_concurrent(&self, mut each: impl FnMut(ConcurrentBatch)) {
         self.concurrent.borrow().iter().copied().for_each(&mut each);

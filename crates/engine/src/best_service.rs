@@ -1,9 +1,10 @@
-//! The target's best service time, and whether the plan's connections suffice for it.
+//! The target's best service time, and whether the plan's connections suffice for it and for the
+//! pauses of the behaviour.
 //!
 //! By Little's law a rate occupies as many connections as requests begin in a service time. A plan
 //! that allows fewer than that, at the shortest mean service time of any interval, leaves arrivals
 //! unsent whatever the target does; a plan that allows enough leaves arrivals unsent only because
-//! the target became slower.
+//! the target became slower. A pause of the behaviour occupies a user, and so a connection, too.
 
 use loadline_plan::{Plan, Shape};
 use loadline_record::{Snapshot, Unfinished};
@@ -16,6 +17,9 @@ pub(crate) struct BestService {
     service_ns: f64,
     /// The most arrivals per nanosecond in an interval.
     per_ns: f64,
+    /// The requests that were sent, and the time that users paused, in nanoseconds.
+    sent: u64,
+    paused_ns: u64,
 }
 
 impl BestService {
@@ -34,10 +38,15 @@ impl BestService {
             },
             service_ns: f64::INFINITY,
             per_ns: 0.0,
+            sent: 0,
+            paused_ns: 0,
         }
     }
 
-    pub(crate) fn observe(&mut self, interval: &Snapshot) {
+    /// Adds an interval in which users paused for this time.
+    pub(crate) fn observe(&mut self, interval: &Snapshot, paused_ns: u64) {
+        self.sent += interval.counts.sent;
+        self.paused_ns += paused_ns;
         let service = &interval.times.service;
         if !service.is_empty() {
             self.service_ns = self.service_ns.min(service.mean_ns());
@@ -52,7 +61,10 @@ impl BestService {
     /// True if the rate needs more connections than the plan allows, even at the target's best
     /// service time.
     fn exceeds_limit(&self) -> bool {
-        self.service_ns.is_finite() && self.per_ns * self.service_ns > self.connections
+        let service_ns = Some(self.service_ns).filter(|service_ns| service_ns.is_finite());
+        let paused_ns = (self.paused_ns > 0).then(|| self.paused_ns as f64 / self.sent as f64);
+        let occupied_ns = service_ns.into_iter().chain(paused_ns).sum::<f64>();
+        self.per_ns * occupied_ns > self.connections
     }
 
     /// Assigns causes to this many unsent arrivals. The workers reported how many of the arrivals

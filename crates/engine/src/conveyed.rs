@@ -6,6 +6,7 @@
 //! so the reports of a part are written and read in their order.
 
 use crate::lost::WorkerFailure;
+use crate::not_due::NotDue;
 use crate::part_reports::{PartNews, PartReport};
 use crate::report::{Done, Gone, Interval, ReceivedChange};
 use crate::tally::{AnyTally, TallyCodec, TallyError};
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The version of the format of reports.
-pub const REPORT_FORMAT: u8 = 5;
+pub const REPORT_FORMAT: u8 = 6;
 
 /// The reason why a report can't be sent, or was not received as one.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +81,7 @@ pub(crate) struct ConveyedInterval {
     begun: u64,
     changes: Vec<ReceivedChange>,
     gone: Gone,
+    not_due: NotDue,
 }
 
 /// The end of a member in transfer.
@@ -143,6 +145,7 @@ impl ReportWriter {
             begun: interval.begun,
             changes: interval.changes.clone(),
             gone: interval.gone.clone(),
+            not_due: interval.not_due,
         })
     }
 }
@@ -219,6 +222,7 @@ impl ReportReader {
             begun: interval.begun,
             changes: interval.changes,
             gone: interval.gone,
+            not_due: interval.not_due,
         })
     }
 

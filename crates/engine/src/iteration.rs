@@ -134,7 +134,7 @@ pub(crate) async fn run<H: Host, B: Behaviour<H>>(
     while user.wait_for_window(&mut timer, number).await {
         while iterations_left > 0 {
             // Inline, not in a future: in a closed loop the next start is nearly always now.
-            let has_starts = match user.take_starts(behaviour.depth()) {
+            let has_starts = match user.take_more_starts(behaviour.depth()) {
                 Taken::Nothing => false,
                 Taken::Due => true,
                 Taken::DueAt(at_ns) => {
@@ -169,6 +169,7 @@ pub(crate) async fn run<H: Host, B: Behaviour<H>>(
             }
             user.activity.iterating.set(false);
             user.activity.since_ns.set(None);
+            user.leave_unused_starts();
             worker.one_is_free();
             if let Some(times) = &mut think_times
                 && iterations_left > 0
@@ -283,11 +284,22 @@ impl<H: Host> User<H> {
         }
     }
 
-    /// Takes `depth` starts, and drops those that were not used.
+    /// Counts the starts that an iteration took and did not use: no request is due for them.
     #[inline(always)]
-    fn take_starts(&self, depth: u32) -> Taken {
-        self.starts.borrow_mut().clear();
-        self.take_more_starts(depth)
+    fn leave_unused_starts(&self) {
+        let mut starts = self.starts.borrow_mut();
+        if starts.is_empty() {
+            return;
+        }
+        let (worker, zero_ns) = (&*self.worker, self.worker.zero_ns());
+        if worker.pacer.is_open() {
+            let measured = starts.iter().filter(|start| start.intended_ns >= zero_ns);
+            worker
+                .not_due
+                .ended_without_request(measured.count() as u64);
+            self.activity.later.borrow_mut().clear();
+        }
+        starts.clear();
     }
 
     /// Waits until the last of `depth` starts is due, at `due_ns` unless the load changes; returns

@@ -426,12 +426,14 @@ impl Interval {
         self.begun += other.begun;
         self.changes.extend(other.changes);
         self.gone.in_flight += other.gone.in_flight;
+        self.not_due.add(other.not_due);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::not_due::NotDue;
 
     fn interval(times: Range<u64>, drain: bool) -> Report {
         let mut snapshot = Box::new(Snapshot::empty(times.start));
@@ -443,6 +445,7 @@ mod tests {
             begun: 0,
             changes: Vec::new(),
             gone: Gone::default(),
+            not_due: NotDue::default(),
         })
     }
 

@@ -77,7 +77,8 @@
 //!   counted `kept_reports.rs`; what leaves a run `event.rs`; what a scenario counts by itself
 //!   `tally.rs`; the slowest requests `slowest.rs`; bodies of error responses `error_bodies.rs`
 //! - a worker: `worker.rs`, those of this process `local_workers.rs`, one that another loop drives
-//!   `driven.rs`; how it creates its users `launch.rs`; what it inspects of each `activity.rs`
+//!   `driven.rs`; how it creates its users `launch.rs`; what it inspects of each `activity.rs`;
+//!   pauses and iterations without a request `not_due.rs`
 //! - connections: shared by users `shared_pool.rs`, of HTTP/2 `http2.rs`, their wait after a failed
 //!   dial `backoff.rs`, their end `lingering.rs`
 //! - the bytes of a request: `written_request.rs`, of a long list `written_list.rs`, composed
@@ -122,6 +123,7 @@ mod local_workers;
 mod lost;
 mod merger;
 mod network;
+mod not_due;
 mod observer;
 mod own_starts;
 mod pacer;

@@ -5,6 +5,7 @@ use crate::best_service::BestService;
 use crate::event::{EndReason, Event, PartRecord};
 use crate::joined::{Joined, WindowEnd};
 use crate::lost::WorkerFailure;
+use crate::not_due::DueRequests;
 use crate::pacer::Planned;
 use crate::received_changes::ReceivedChanges;
 use crate::report::{Done, Interval, Report};
@@ -275,6 +276,7 @@ struct ScenarioMerger {
     /// The planned length of the load, in nanoseconds; `None` if its requests end it.
     length_ns: Option<u64>,
     planned: Option<Planned>,
+    due_requests: DueRequests,
     changes: ReceivedChanges,
     limit: Option<u64>,
     /// True if the load is over when each user has completed its iterations.
@@ -298,6 +300,7 @@ impl ScenarioMerger {
                 u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
             }),
             planned: Planned::new(plan),
+            due_requests: DueRequests::default(),
             changes: ReceivedChanges::new(plan.threads as usize),
             limit: plan.request_limit,
             is_by_user: is_by_user(plan),
@@ -341,9 +344,11 @@ impl ScenarioMerger {
             let is_gone = |worker: usize| gone.binary_search(&(worker as u32)).is_ok();
             let followed_ns = interval.followed_ns;
             self.changes.pass_on(planned, followed_ns, is_gone);
-            merged.counts.planned += planned.due_before(followed_ns);
+            let arrivals = planned.due_before(followed_ns);
+            merged.counts.planned += self.due_requests.of(arrivals, interval.not_due);
         }
-        self.best_service.observe(&merged);
+        self.best_service
+            .observe(&merged, interval.not_due.paused_ns);
         self.planned_total += merged.counts.planned;
         self.sent_total += merged.counts.sent;
         self.dropped_total += merged.counts.dropped;

@@ -2,6 +2,7 @@
 
 use crate::control::Change;
 use crate::lost::WorkerFailure;
+use crate::not_due::NotDue;
 use crate::tally::AnyTally;
 use loadline_record::{Exchange, SlowRequest, Snapshot, Unfinished};
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,8 @@ pub(crate) struct Interval {
     pub(crate) changes: Vec<ReceivedChange>,
     /// The workers of the member that have finished, while others continue.
     pub(crate) gone: Gone,
+    /// The arrivals of an open load for which no request is due.
+    pub(crate) not_due: NotDue,
 }
 
 /// Workers that have finished, and are in no interval any more.

@@ -17,6 +17,7 @@ use self::extra_users::ExtraUsers;
 use self::free_users::FreeUsers;
 use crate::counted::Counted;
 use crate::network::Network;
+use crate::not_due::NotDueCounter;
 use crate::pacer::Pacer;
 use crate::report::Report;
 use crate::slowest::{SlowExchange, Slowest};
@@ -58,6 +59,8 @@ pub(crate) struct Worker<H: Host> {
     pub(crate) iterations: Cell<u64>,
     /// Arrivals of an open load that were due and not sent at once.
     pub(crate) backlog: Backlog,
+    /// Arrivals of an open load for which no request is due.
+    pub(crate) not_due: NotDueCounter,
     /// The times at which a user was free, if arrivals that find none are dropped.
     free_users: FreeUsers,
     /// Users in addition to those of the load.
@@ -99,6 +102,11 @@ impl<H: Host> Worker<H> {
     #[inline(always)]
     pub(crate) fn zero_ns(&self) -> u64 {
         self.network.zero_ns.get()
+    }
+
+    /// Returns the time on the host's clock, or the begin of the measured part before that.
+    pub(crate) fn measured_now_ns(&self) -> u64 {
+        self.host().now_ns().max(self.zero_ns())
     }
 
     /// True if exchanges are timed from a schedule, the load's or that of each user, and not only

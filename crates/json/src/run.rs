@@ -119,7 +119,8 @@ pub struct Interval {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Counts {
-    /// Arrivals whose intended start fell due; in a closed load the same as `sent`.
+    /// Arrivals whose request fell due, after the pauses of a script before it, if its iteration
+    /// sends one; in a closed load the same as `sent`.
     pub planned: u64,
     /// Requests begun.
     pub sent: u64,

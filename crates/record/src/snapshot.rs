@@ -47,7 +47,8 @@ pub struct Snapshot {
 /// The counts of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// The arrivals whose intended start fell due; in a closed load equal to `sent`.
+    /// The arrivals whose request fell due: after the pauses of a script before it; none if the
+    /// iteration sends no request. In a closed load equal to `sent`.
     pub planned: u64,
     /// The exchanges begun.
     pub sent: u64,

@@ -17,7 +17,7 @@ pub struct Unfinished {
     /// because it responded more slowly than at low load.
     pub by_target: u64,
     /// The unsent arrivals caused by the plan: it allows fewer connections than the rate needs at
-    /// the target's response time at low load.
+    /// the target's response time at low load and with the pauses of the script.
     pub by_plan: u64,
     /// The unsent arrivals caused by the generator: a connection was free or could be opened.
     pub by_loadline: u64,

@@ -1134,7 +1134,8 @@ iterations?: number,
  */
 watch?: UsageSample, 
 /**
- * Arrivals whose intended start fell due; in a closed load the same as `sent`.
+ * Arrivals whose request fell due, after the pauses of a script before it, if its iteration
+ * sends one; in a closed load the same as `sent`.
  */
 planned: number, 
 /**
@@ -2239,7 +2240,8 @@ kernel_timestamps?: KernelTimestamps,
  */
 watch?: Watch, 
 /**
- * Arrivals whose intended start fell due; in a closed load the same as `sent`.
+ * Arrivals whose request fell due, after the pauses of a script before it, if its iteration
+ * sends one; in a closed load the same as `sent`.
  */
 planned: number, 
 /**

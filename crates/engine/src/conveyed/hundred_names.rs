@@ -4,6 +4,7 @@
 use super::*;
 use crate::Event;
 use crate::merger::Merger;
+use crate::not_due::NotDue;
 use crate::part_reports::PartReports;
 use crate::report::{MemberReport, Report};
 use crate::simulated::plans::{SECOND, open};
@@ -62,6 +63,7 @@ fn reports(worker: u32, names: u32) -> Vec<Vec<u8>> {
                 begun: 0,
                 changes: Vec::new(),
                 gone: Gone::default(),
+                not_due: NotDue::default(),
             }),
         });
         let report = part.next().expect("an interval");

@@ -96,6 +96,11 @@ fn interval(worker: u32) -> Interval {
             },
         }],
         gone: Gone::default(),
+        not_due: NotDue {
+            requestless: 2,
+            pausing: 1,
+            paused_ns: 2_000_000,
+        },
     }
 }
 
@@ -137,12 +142,12 @@ fn reader() -> ReportReader {
     ReportReader::new(2..4, 1, Some(TallyCodec::of::<Counted>()))
 }
 
-/// The bytes of [`reports`] in version 5 of the format. Two programs of this version understand
+/// The bytes of [`reports`] in version 6 of the format. Two programs of this version understand
 /// each other, so these bytes change only together with [`REPORT_FORMAT`].
 const GOLDEN: [&str; 4] = [
-    "05000001000109",
-    "0500000202010000b817000000b817f89b3df89b3dd8363c2800c8010101",
-    "05000100056c6f67696e010475736572036e6577000100008094ebdc03000008040490e3f002020002\
+    "06000001000109",
+    "0600000202010000b817000000b817f89b3df89b3dd8363c2800c8010101",
+    "06000100056c6f67696e010475736572036e6577000100008094ebdc03000008040490e3f002020002\
      90e79f62020000000000000002e8020001c801040001060210636c6f73656420c2bb6561726c79c2\
      ab0a000001a65701e0010001a15701e00200010001e0030001dc1301e0050001d32e0180060001dd\
      5501800701010000000800010001e0090001d61d01e011010100000002028094ebdc0387ad4b0000\
@@ -150,8 +155,8 @@ const GOLDEN: [&str; 4] = [
      d086031a02000000000000000000000002000000000000000000000000021a020000000000000000\
      000000020000000000000000000000000201d00f01000400020001c8010403f40d04e0eff401f89b\
      3d0000000000000101058094ebdc030602020080cab5ee0100dc0b00030080cab5ee0100dc0b00020203\
-     00",
-    "05010003000000000000000000020000000001e219010000000001010200",
+     0004028092f401",
+    "06010003000000000000000000020000000001e219010000000001010200",
 ];
 
 #[test]
@@ -163,7 +168,7 @@ fn the_format_is_that_of_its_version() {
         digits.collect::<String>()
     });
     assert_eq!(written.collect::<Vec<_>>(), GOLDEN);
-    assert_eq!(REPORT_FORMAT, 5);
+    assert_eq!(REPORT_FORMAT, 6);
 }
 
 #[test]
@@ -192,7 +197,7 @@ fn what_is_no_report_of_the_part_is_refused() {
     let mut other = bytes[0].clone();
     other[0] = 7;
     let said = refusal(reader(), &other);
-    assert_eq!(said, "a report has version 7 of the format, not 5");
+    assert_eq!(said, "a report has version 7 of the format, not 6");
     assert_eq!(refusal(reader(), &[]), "a report is empty");
     for cut in 1..bytes[0].len() {
         refusal(reader(), &bytes[0][..cut]);

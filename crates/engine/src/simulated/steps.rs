@@ -16,10 +16,13 @@ use std::rc::Rc;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// Waits before each request, and ends its worker with the `last` one.
+/// Waits before each request, sends none in every `idle_each` iteration, and ends its worker with
+/// the `last` one.
 #[derive(Clone)]
 struct Steps {
     pause_ns: u64,
+    idle_each: u32,
+    begun: Rc<Cell<u32>>,
     last: u32,
     sent: Rc<Cell<u32>>,
     address: Option<SocketAddr>,
@@ -29,6 +32,8 @@ impl Steps {
     fn new() -> Self {
         Steps {
             pause_ns: 0,
+            idle_each: u32::MAX,
+            begun: Rc::default(),
             last: u32::MAX,
             sent: Rc::default(),
             address: None,
@@ -52,6 +57,10 @@ impl<H: Host> Behaviour<H> for Steps {
     async fn iterate(&mut self, iteration: Iteration<'_, H>) {
         if self.pause_ns > 0 {
             iteration.pause(self.pause_ns).await;
+        }
+        self.begun.set(self.begun.get() + 1);
+        if self.begun.get().is_multiple_of(self.idle_each) {
+            return;
         }
         self.sent.set(self.sent.get() + 1);
         if self.sent.get() == self.last {
@@ -166,6 +175,60 @@ fn an_arrival_whose_pause_has_not_ended_waits_for_nobody() {
         assert_eq!((ran.causes(), ran.unfinished.by_stop), ([0; 3], 3 - sent));
         assert_eq!(ran.unfinished.oldest_ns, 0);
     }
+}
+
+#[test]
+fn a_request_falls_due_when_its_pause_ends() {
+    let steps = Steps {
+        pause_ns: 150 * MS,
+        ..Steps::new()
+    };
+    let mut plan = open(10, 4, 400 * MS);
+    plan.connection.drain = time(SECOND);
+    let mut world = World::new(plan).serves_in(8 * MS);
+    world.interval_ns = 100 * MS;
+    let ran = world.run_scenario(|_, _| steps.clone());
+    let planned = ran.intervals.iter().map(|interval| interval.counts.planned);
+    assert_eq!(planned.collect::<Vec<_>>(), [0, 1, 1, 1, 1]);
+}
+
+#[test]
+fn no_request_is_due_for_an_iteration_that_sends_none() {
+    for pause_ns in [0, 30 * MS] {
+        let steps = Steps {
+            idle_each: 3,
+            pause_ns,
+            ..Steps::new()
+        };
+        // Of the iterations after the 20 of the warm-up, these are the 21st, the 24th, … the 48th.
+        let mut plan = open(100, 4, 300 * MS);
+        plan.warmup = time(200 * MS);
+        plan.threads = 2;
+        plan.connection.drain = time(SECOND);
+        let ran = World::new(plan)
+            .serves_in(8 * MS)
+            .run_scenario(|_, _| steps.clone());
+        assert_eq!(ran.counts(), [20, 20, 20, 0, 0]);
+        assert_eq!(ran.left(), [0; 3]);
+    }
+}
+
+#[test]
+fn arrivals_that_wait_for_users_who_pause_wait_because_of_the_plan() {
+    let steps = |pause_ns| Steps {
+        pause_ns,
+        ..Steps::new()
+    };
+    let causes = |pause_ns| {
+        let world = World::new(open(10, 1, SECOND)).serves_in(8 * MS);
+        let ran = world.run_scenario(|_, _| steps(pause_ns));
+        assert_eq!(ran.unfinished.unsent, 10 - ran.counts()[1]);
+        ran.causes().map(|unsent| unsent > 0)
+    };
+    assert_eq!(causes(0), [false; 3]);
+    // Two of ten are sent, or none.
+    assert_eq!(causes(400 * MS), [false, true, false]);
+    assert_eq!(causes(2 * SECOND), [false, true, false]);
 }
 
 #[test]

@@ -101,6 +101,30 @@ impl<H: Host> Account for User<H> {
     }
 }
 
+/// The time that a user pauses and waits for nothing else, counted until it is dropped.
+struct PausedTime<'u, H: Host>(&'u User<H>);
+
+impl<'u, H: Host> PausedTime<'u, H> {
+    /// Returns `None` if it is counted already, or requests in flight occupy the user.
+    fn begin(user: &'u User<H>) -> Option<Self> {
+        let is_other = user.activity.pausing.get() > 1 || user.activity.has_flights();
+        if is_other || !user.worker.pacer.is_open() {
+            return None;
+        }
+        user.worker
+            .not_due
+            .pause_begins(user.worker.measured_now_ns());
+        Some(PausedTime(user))
+    }
+}
+
+impl<H: Host> Drop for PausedTime<'_, H> {
+    fn drop(&mut self) {
+        let worker = &self.0.worker;
+        worker.not_due.pause_ends(worker.measured_now_ns());
+    }
+}
+
 impl<H: Host> User<H> {
     /// Pauses for this time, as its behaviour says.
     pub(crate) async fn pause(&self, duration_ns: u64) {
@@ -118,6 +142,7 @@ impl<H: Host> User<H> {
     /// time for which the user waits for the target.
     async fn pause_between(&self, begun_ns: u64, until_ns: u64) {
         let _pauses = Counted::in_number(&self.activity.pausing);
+        let _paused_time = PausedTime::begin(self);
         // Another pause of the behaviour may end meanwhile.
         let from_ns = self.rest_until(until_ns).await.max(begun_ns);
         self.free_ns.set(until_ns);

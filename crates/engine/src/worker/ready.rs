@@ -11,6 +11,7 @@ use crate::exchange::establish_ahead;
 use crate::http2::Http2Pool;
 use crate::lingering::Lingering;
 use crate::network::Network;
+use crate::not_due::NotDueCounter;
 use crate::pacer::{Pacer, most_users, nanoseconds, share, starts_of};
 use crate::pool::OpenConnection;
 use crate::prepare::Prepared;
@@ -237,6 +238,7 @@ fn new_worker<H: Host>(
         is_cut_off: Cell::new(false),
         iterations: Cell::new(0),
         backlog: Backlog::default(),
+        not_due: NotDueCounter::default(),
         free_users: FreeUsers::default(),
         extra_users: ExtraUsers::default(),
         users: Cell::new(0),

@@ -412,6 +412,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let followed_ns = followed_ns.min(self.after_stop_ns());
         let tally = self.pool.take_tally();
         let worker = &self.pool.worker;
+        let not_due = self.pool.take_not_due(followed_ns);
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
         // Before the interval, so that the log contains at the interval's end all exchanges that
         // the interval counts.
@@ -424,6 +425,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             begun: worker.pacer.take_begun(),
             changes: std::mem::take(&mut self.received),
             gone: Gone::default(),
+            not_due,
         }));
     }
 

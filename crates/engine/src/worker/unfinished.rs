@@ -87,7 +87,7 @@ impl UnfinishedWork {
             return;
         };
         let in_flight = activity.in_flight.get();
-        let is_pausing = in_flight == 0 && activity.pausing.get() > 0;
+        let is_pausing = activity.is_pausing();
         let begun_ns = activity.begun_ns.get();
         let later = activity.later.borrow();
         let mut starts = std::iter::once(first_ns).chain(later.iter().rev().copied());

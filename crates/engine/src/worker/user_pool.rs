@@ -7,6 +7,7 @@ use crate::behaviour::{Behaviour, Scenario};
 use crate::event::Tick;
 use crate::exchange::let_others_run;
 use crate::iteration;
+use crate::not_due::{NotDue, pausing_arrivals};
 use crate::pacer::NextWindow;
 use crate::quotas::Quotas;
 use crate::requester::Requester;
@@ -310,6 +311,18 @@ impl<H: Host, S> UserPool<H, S> {
                 .map(|(known, sent)| known.max(sent));
         });
         youngest_ns
+    }
+
+    /// Returns the arrivals since the last call for which no request is due, of those before this
+    /// instant.
+    pub(super) fn take_not_due(&self, until_ns: u64) -> NotDue {
+        let worker = &self.worker;
+        let arrivals_ns = worker.zero_ns()..until_ns;
+        worker.not_due.take(worker.measured_now_ns(), || {
+            let mut pausing = 0;
+            self.each_activity(|activity| pausing += pausing_arrivals(activity, &arrivals_ns));
+            pausing
+        })
     }
 
     /// Calls `show` with the activity of each user, extra ones included.
