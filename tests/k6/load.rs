@@ -297,6 +297,40 @@ fn the_time_for_which_a_script_waits_before_a_request_is_in_no_time_of_it() {
 }
 
 #[test]
+fn no_request_is_planned_for_an_iteration_that_sends_none() {
+    let server = serve();
+    let script = "import http from 'k6/http';
+        export const options = { scenarios: { all: { executor: 'constant-arrival-rate', rate: 50,
+            duration: '2s', preAllocatedVUs: 10 } } };
+        export default function () {
+          if (__ENV.SENDS && __ITER % 2 === 0) { http.get(__ENV.BASE); }
+        }";
+    let scripts = Scripts::new(&[("some.js", script)]);
+    let base = format!("BASE=http://{}/", server.addr());
+    let saved = scripts.path().join("a.run");
+    let reported = |more: &[&str]| {
+        let words = ["run", "-q", "-e", &base, "--out", "loadline=a.run"];
+        let said = scripts.run(&[&words, more, &["some.js"]].concat());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let words = ["report", "--allow-invalid", "-o", "json", text(&saved)];
+        let report = command(&words).output().unwrap();
+        serde_json::from_slice::<Value>(&report.stdout).expect("a report")["summary"].take()
+    };
+    let half = reported(&["-e", "SENDS=yes"]);
+    let sent = half["sent"].as_u64().expect("a count");
+    assert!((30..=60).contains(&sent), "{half}");
+    assert_eq!(
+        (&half["planned"], &half["answered"]),
+        (&half["sent"], &half["sent"])
+    );
+    assert_eq!(half["unfinished"]["unsent"], 0);
+    let none = reported(&[]);
+    assert_eq!((&none["planned"], &none["sent"]), (&0.into(), &0.into()));
+    let warnings = none["warnings"].to_string();
+    assert!(warnings.contains("The script sent nothing"), "{warnings}");
+}
+
+#[test]
 fn users_are_too_few_only_where_none_can_be_added() {
     let lack = |most: u32| {
         let script = format!(
