@@ -337,7 +337,9 @@ fn dropped(summary: &Summary) -> Option<Finding> {
     };
     let planned = begun + dropped;
     let is_many = dropped as f64 > planned as f64 * SHORT;
-    is_many.then(|| suspect(Cause::Dropped { planned, dropped }))
+    // Of iterations that send nothing it is not known how many were begun.
+    let is_known = begun > 0 || counts.sent > 0;
+    (is_many && is_known).then(|| suspect(Cause::Dropped { planned, dropped }))
 }
 
 /// Returns the finding about missed starts. These have their times, so they are no evidence against
