@@ -30,6 +30,8 @@ pub(crate) struct Activity {
     pub(crate) waiting: Cell<u32>,
     /// Pauses of the behaviour: no request is due before they end.
     pub(crate) pausing: Cell<u32>,
+    /// True while the worker counts the time for which the user pauses.
+    pub(crate) is_paused_time_counted: Cell<bool>,
     /// True during an iteration.
     pub(crate) iterating: Cell<bool>,
     /// True if a closed loop of the initial users would have omitted the iteration.
@@ -75,9 +77,10 @@ impl Activity {
         self.in_flight.get() > 0 || !self.concurrent.borrow().is_empty()
     }
 
-    /// True if the behaviour pauses and the main batch is not in flight.
+    /// True if the behaviour pauses, the main batch is not in flight, and no request waits for a
+    /// connection.
     pub(crate) fn is_pausing(&self) -> bool {
-        self.pausing.get() > 0 && self.in_flight.get() == 0
+        self.pausing.get() > 0 && self.in_flight.get() == 0 && self.waiting.get() == 0
     }
 
     /// Calls `each` for each batch in flight except the main one.

@@ -43,8 +43,9 @@ impl BestService {
         }
     }
 
-    /// Adds an interval in which users paused for this time.
-    pub(crate) fn observe(&mut self, interval: &Snapshot, paused_ns: u64) {
+    /// Adds an interval in which this many requests fell due, pauses before them left aside, and
+    /// users paused for this time.
+    pub(crate) fn observe(&mut self, interval: &Snapshot, due: u64, paused_ns: u64) {
         self.sent += interval.counts.sent;
         self.paused_ns += paused_ns;
         let service = &interval.times.service;
@@ -53,7 +54,7 @@ impl BestService {
         }
         let length_ns = interval.length_ns();
         if length_ns > 0 {
-            let per_ns = interval.counts.planned as f64 / length_ns as f64;
+            let per_ns = due as f64 / length_ns as f64;
             self.per_ns = self.per_ns.max(per_ns);
         }
     }
@@ -68,15 +69,14 @@ impl BestService {
     }
 
     /// Assigns causes to this many unsent arrivals. The workers reported how many of the arrivals
-    /// known to them were unsent because of Loadline, and for how many the script still paused; for
-    /// the others all connections were in use. Arrivals unknown to all workers belonged to a lost
-    /// worker, or fell due after one worker had ended its load before the others, as the script or
-    /// the user requested. Their waiting time is unknown and counts as 0.
+    /// known to them were unsent because of Loadline; for the others all connections were in use.
+    /// Arrivals unknown to all workers belonged to a lost worker, or fell due after one worker had
+    /// ended its load before the others, as the script or the user requested. Their waiting time is
+    /// unknown and counts as 0.
     pub(crate) fn give_causes(&self, unfinished: &mut Unfinished, unsent: u64, is_lost: bool) {
         let known = unfinished.unsent.min(unsent);
-        let paused = unfinished.by_stop.min(known);
-        let by_loadline = unfinished.by_loadline.min(known - paused);
-        let (in_use, unknown) = (known - paused - by_loadline, unsent - known);
+        let by_loadline = unfinished.by_loadline.min(known);
+        let (in_use, unknown) = (known - by_loadline, unsent - known);
         let (by_target, by_plan) = if self.exceeds_limit() {
             (0, in_use)
         } else {
@@ -92,7 +92,7 @@ impl BestService {
         unfinished.lost = by_lost_worker;
         unfinished.by_target = by_target;
         unfinished.by_plan = by_plan;
-        unfinished.by_stop = paused + by_stop;
+        unfinished.by_stop = by_stop;
     }
 }
 
@@ -106,14 +106,13 @@ mod tests {
             let mut left = Unfinished {
                 unsent: 3,
                 by_loadline: 1,
-                by_stop: 1,
                 ..Unfinished::default()
             };
             BestService::new(&Plan::default()).give_causes(&mut left, 10, is_lost);
             let causes = [left.by_target, left.by_plan, left.by_loadline, left.by_stop];
             (causes, left.lost)
         };
-        assert_eq!(caused(true), ([1, 0, 8, 1], 7));
-        assert_eq!(caused(false), ([1, 0, 1, 8], 0));
+        assert_eq!(caused(true), ([2, 0, 8, 0], 7));
+        assert_eq!(caused(false), ([2, 0, 1, 7], 0));
     }
 }

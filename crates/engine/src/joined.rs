@@ -78,6 +78,9 @@ struct Member {
     in_flight: u64,
     /// The same of the last interval that was joined.
     joined_in_flight: u64,
+    /// The arrivals whose request was due after a pause, at the end of the last interval that was
+    /// joined.
+    pausing: u64,
     /// The begin of its first interval, in nanoseconds from the run's zero: it has joined then.
     from_ns: u64,
 }
@@ -91,6 +94,7 @@ impl Member {
             gone: Gone::default(),
             in_flight: 0,
             joined_in_flight: 0,
+            pausing: 0,
             from_ns: 0,
         }
     }
@@ -139,6 +143,13 @@ impl Member {
             (Some(_), _) => self.joined_in_flight,
             (None, done) => done.as_ref().map_or(0, |done| done.unfinished.in_flight),
         }
+    }
+
+    /// Returns the arrivals for which it still pauses, if it drains while others go on.
+    fn pausing_beside(&self, drains: bool) -> u64 {
+        let next = self.waiting.front();
+        let drains_already = next.is_some_and(|next| next.snapshot.drain != drains);
+        if drains_already { self.pausing } else { 0 }
     }
 
     fn gone_workers(&self) -> Vec<u32> {
@@ -326,6 +337,8 @@ impl Joined {
         }
         let gone = self.members.iter().map(|one| one.gone_in_flight(drains));
         let gone_in_flight: u64 = gone.sum();
+        let beside = self.members.iter().map(|one| one.pausing_beside(drains));
+        let pausing_beside: u64 = beside.sum();
         if let Some(response) = &mut self.response {
             let members = self.members.iter();
             let next = members.map(|member| member.next(drains, start_ns));
@@ -338,6 +351,7 @@ impl Joined {
             };
             member.gone.clone_from(&part.gone);
             member.joined_in_flight = part.snapshot.counts.in_flight + part.gone.in_flight;
+            member.pausing = part.not_due.pausing;
             if let Some(taken) = &mut self.taken {
                 taken.push(Taken::of(index, &part));
             }
@@ -351,6 +365,7 @@ impl Joined {
         }
         let mut joined = joined?;
         joined.gone.in_flight += gone_in_flight;
+        joined.not_due.pausing += pausing_beside;
         self.window_end.follow(&mut joined.snapshot);
         joined.gone.workers = self.members.iter().flat_map(Member::gone_workers).collect();
         Some(joined)

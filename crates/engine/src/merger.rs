@@ -5,7 +5,7 @@ use crate::best_service::BestService;
 use crate::event::{EndReason, Event, PartRecord};
 use crate::joined::{Joined, WindowEnd};
 use crate::lost::WorkerFailure;
-use crate::not_due::DueRequests;
+use crate::not_due::{DueRequests, NotDue};
 use crate::pacer::Planned;
 use crate::received_changes::ReceivedChanges;
 use crate::report::{Done, Interval, Report};
@@ -339,16 +339,18 @@ impl ScenarioMerger {
             exceptions.map_texts(|text| mask_response(text, &self.secrets));
         }
         self.changes.receive(interval.changes);
+        let mut arrivals = 0;
         if let Some(planned) = &mut self.planned {
             let gone = &interval.gone.workers;
             let is_gone = |worker: usize| gone.binary_search(&(worker as u32)).is_ok();
             let followed_ns = interval.followed_ns;
             self.changes.pass_on(planned, followed_ns, is_gone);
-            let arrivals = planned.due_before(followed_ns);
-            merged.counts.planned += self.due_requests.of(arrivals, interval.not_due);
+            arrivals = planned.due_before(followed_ns);
         }
-        self.best_service
-            .observe(&merged, interval.not_due.paused_ns);
+        let not_due = interval.not_due;
+        let due = (merged.counts.planned + arrivals).saturating_sub(not_due.requestless);
+        self.best_service.observe(&merged, due, not_due.paused_ns);
+        merged.counts.planned += self.due_requests.of(arrivals, not_due);
         self.planned_total += merged.counts.planned;
         self.sent_total += merged.counts.sent;
         self.dropped_total += merged.counts.dropped;
@@ -357,16 +359,17 @@ impl ScenarioMerger {
     }
 
     /// Returns the number of arrivals that fall due after the last interval, if all workers are
-    /// lost: they were planned nevertheless.
+    /// lost, and of those for which lost workers paused: they were planned nevertheless.
     fn planned_behind(&mut self, done: &Done) -> u64 {
         let (planned, length_ns) = match (&mut self.planned, self.length_ns) {
             (Some(planned), Some(length_ns)) => (planned, length_ns),
             _ => return 0,
         };
-        match done.is_lost {
+        let arrivals = match done.is_lost {
             true => planned.due_before(length_ns),
             false => 0,
-        }
+        };
+        self.due_requests.of(arrivals, NotDue::default())
     }
 
     fn end(&mut self, done: Done) -> Event {

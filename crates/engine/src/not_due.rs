@@ -8,7 +8,7 @@ use std::ops::Range;
 /// The arrivals for which no request is due, and the pauses of users, of one interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NotDue {
-    /// The arrivals whose iteration has ended without a request.
+    /// The arrivals whose iteration has ended without a request, or pauses at the end of the run.
     pub(crate) requestless: u64,
     /// The arrivals at the end of the interval whose request is due after a pause of the behaviour.
     pub(crate) pausing: u64,
@@ -17,6 +17,15 @@ pub(crate) struct NotDue {
 }
 
 impl NotDue {
+    /// Returns the same at the end of a run, which no pause outlasts.
+    pub(crate) fn at_end(self) -> Self {
+        NotDue {
+            requestless: self.requestless + self.pausing,
+            pausing: 0,
+            ..self
+        }
+    }
+
     /// Adds those of other users.
     pub(crate) fn add(&mut self, other: NotDue) {
         self.requestless += other.requestless;
@@ -96,9 +105,9 @@ pub(crate) struct DueRequests {
 }
 
 impl DueRequests {
-    /// Returns how many requests fell due in an interval with these arrivals. Where an arrival was
-    /// returned as a request before its iteration turned out to pause or to send none, one later is
-    /// left out in its place.
+    /// Returns how many requests fell due in an interval with these arrivals. An arrival that waits
+    /// for a user counts as one. If its iteration then pauses or sends none, a later arrival is left
+    /// out in its place, as long as there are any.
     pub(crate) fn of(&mut self, arrivals: u64, not_due: NotDue) -> u64 {
         self.arrivals += arrivals;
         self.requestless += not_due.requestless;

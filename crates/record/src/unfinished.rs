@@ -22,7 +22,7 @@ pub struct Unfinished {
     /// The unsent arrivals caused by the generator: a connection was free or could be opened.
     pub by_loadline: u64,
     /// The unsent arrivals of a worker whose load the script or the user ended before that of the
-    /// others, and those for which the script still paused before its request.
+    /// others.
     pub by_stop: u64,
     /// The part of `by_loadline` of a lost worker: it may have sent some of them without reporting
     /// it.
@@ -62,9 +62,8 @@ impl Unfinished {
         self.unsent.saturating_add(self.in_flight)
     }
 
-    /// Returns the number of unsent arrivals whose wait is not known: those of lost workers, of
-    /// workers whose load ended before that of others, and of scripts that still paused. They have
-    /// ages of 0.
+    /// Returns the number of unsent arrivals whose wait is not known: those of lost workers, and of
+    /// workers whose load ended before that of others. They have ages of 0.
     pub fn unreported(&self) -> u64 {
         self.lost.saturating_add(self.by_stop).min(self.unsent)
     }

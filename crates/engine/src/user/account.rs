@@ -87,6 +87,9 @@ impl<H: Host> Account for User<H> {
     #[inline(always)]
     fn batch_ended(&self, at_ns: u64) {
         self.set_free_since(at_ns);
+        if self.activity.pausing.get() > 0 {
+            self.count_paused_time();
+        }
         self.end_if_refused();
     }
 
@@ -101,27 +104,23 @@ impl<H: Host> Account for User<H> {
     }
 }
 
-/// The time that a user pauses and waits for nothing else, counted until it is dropped.
-struct PausedTime<'u, H: Host>(&'u User<H>);
+/// A pause of a user, until it is dropped.
+struct Pause<'u, H: Host>(&'u User<H>);
 
-impl<'u, H: Host> PausedTime<'u, H> {
-    /// Returns `None` if it is counted already, or requests in flight occupy the user.
-    fn begin(user: &'u User<H>) -> Option<Self> {
-        let is_other = user.activity.pausing.get() > 1 || user.activity.has_flights();
-        if is_other || !user.worker.pacer.is_open() {
-            return None;
-        }
-        user.worker
-            .not_due
-            .pause_begins(user.worker.measured_now_ns());
-        Some(PausedTime(user))
+impl<'u, H: Host> Pause<'u, H> {
+    fn begin(user: &'u User<H>) -> Self {
+        let pausing = &user.activity.pausing;
+        pausing.set(pausing.get() + 1);
+        user.count_paused_time();
+        Pause(user)
     }
 }
 
-impl<H: Host> Drop for PausedTime<'_, H> {
+impl<H: Host> Drop for Pause<'_, H> {
     fn drop(&mut self) {
-        let worker = &self.0.worker;
-        worker.not_due.pause_ends(worker.measured_now_ns());
+        let pausing = &self.0.activity.pausing;
+        pausing.set(pausing.get() - 1);
+        self.0.count_paused_time();
     }
 }
 
@@ -141,12 +140,25 @@ impl<H: Host> User<H> {
     /// What the behaviour sends next is meant to start later by the pause, which is none of the
     /// time for which the user waits for the target.
     async fn pause_between(&self, begun_ns: u64, until_ns: u64) {
-        let _pauses = Counted::in_number(&self.activity.pausing);
-        let _paused_time = PausedTime::begin(self);
+        let _pause = Pause::begin(self);
         // Another pause of the behaviour may end meanwhile.
         let from_ns = self.rest_until(until_ns).await.max(begun_ns);
         self.free_ns.set(until_ns);
         self.postpone_starts(until_ns.saturating_sub(from_ns));
+    }
+
+    /// Begins or ends the count of the time for which the user pauses and waits for no response.
+    #[cold]
+    fn count_paused_time(&self) {
+        let (worker, activity) = (&*self.worker, &self.activity);
+        let pauses = activity.pausing.get() > 0 && !activity.has_flights();
+        if activity.is_paused_time_counted.replace(pauses) != pauses {
+            let counter = &worker.not_due;
+            match pauses {
+                true => counter.pause_begins(worker.measured_now_ns()),
+                false => counter.pause_ends(worker.measured_now_ns()),
+            }
+        }
     }
 
     fn now_ns(&self) -> u64 {
@@ -250,6 +262,9 @@ impl<H: Host> User<H> {
         activity.since_ns.set(Some(batch.start.intended_ns));
         activity.begun_ns.set(batch.at_ns);
         activity.in_flight.set(count as u32);
+        if activity.pausing.get() > 0 {
+            self.count_paused_time();
+        }
     }
 
     /// Returns the start of a request that is not in the load's schedule: it is not delayed, except

@@ -7,6 +7,7 @@ use crate::coalescing::ClosedLoadCoalescing;
 use crate::control::{Change, Handle, Order};
 use crate::exchange::let_others_run;
 use crate::interval_times::IntervalTimes;
+use crate::not_due::NotDue;
 use crate::quotas::Quotas;
 use crate::report::{Done, Gone, Interval, ReceivedChange, Report};
 use crate::shares::Shares;
@@ -385,7 +386,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// Reports the record up to `until_ns`. The schedule was followed up to `followed_ns`.
     pub(super) fn snapshot(&mut self, until_ns: u64, followed_ns: u64) {
         let snapshot = self.take_snapshot(until_ns);
-        self.report_interval(snapshot, followed_ns);
+        let not_due = self
+            .pool
+            .take_not_due(followed_ns.min(self.after_stop_ns()));
+        self.report_interval(snapshot, followed_ns, not_due);
     }
 
     /// Takes the record up to `until_ns` out of the recorder.
@@ -408,11 +412,10 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
     /// Reports an interval, and with it the scenario's tally. The schedule was followed up to
     /// `followed_ns`, or to the stop, whose own instant counts: a start of that instant may have
     /// been sent.
-    fn report_interval(&mut self, snapshot: Box<Snapshot>, followed_ns: u64) {
+    fn report_interval(&mut self, snapshot: Box<Snapshot>, followed_ns: u64, not_due: NotDue) {
         let followed_ns = followed_ns.min(self.after_stop_ns());
         let tally = self.pool.take_tally();
         let worker = &self.pool.worker;
-        let not_due = self.pool.take_not_due(followed_ns);
         let followed_ns = followed_ns.saturating_sub(worker.begin_ns.get());
         // Before the interval, so that the log contains at the interval's end all exchanges that
         // the interval counts.
@@ -446,6 +449,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let flight_ns = flight_ns(&self.pool, now_ns);
         let until_ns = followed_ns.min(self.after_stop_ns());
         let unfinished = UnfinishedWork::new(&worker, now_ns, until_ns).count(&self.pool);
+        let not_due = self.pool.take_not_due(until_ns).at_end();
         self.pool.cut_off();
         self.snapshot_intervals(now_ns);
         if !self.is_window_over {
@@ -456,7 +460,7 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         }
         let snapshot = self.take_snapshot(now_ns);
         self.pool.until_gone().await;
-        self.report_interval(snapshot, followed_ns);
+        self.report_interval(snapshot, followed_ns, not_due);
         let in_flight = worker.recorder().borrow().in_flight();
         debug_assert_eq!(in_flight, unfinished.in_flight, "each has its age");
         (worker.send)(Report::Done(Done {

@@ -71,9 +71,8 @@ impl UnfinishedWork {
             .backlog
             .could_have_sent(self.now_ns, worker.users.get(), self.held_ns);
         let more = if could_grow { u64::MAX } else { more };
-        let waited = self.left.unsent - self.left.by_stop;
-        self.left.by_loadline = more.min(waited);
-        self.left.by_target = waited - self.left.by_loadline;
+        self.left.by_loadline = more.min(self.left.unsent);
+        self.left.by_target = self.left.unsent - self.left.by_loadline;
         self.left
     }
 
@@ -87,7 +86,6 @@ impl UnfinishedWork {
             return;
         };
         let in_flight = activity.in_flight.get();
-        let is_pausing = activity.is_pausing();
         let begun_ns = activity.begun_ns.get();
         let later = activity.later.borrow();
         let mut starts = std::iter::once(first_ns).chain(later.iter().rev().copied());
@@ -95,16 +93,12 @@ impl UnfinishedWork {
             let intended_ns = starts.next().unwrap_or(begun_ns);
             self.in_flight(intended_ns, begun_ns, activity.late_ns.get());
         }
-        if !self.has_schedule {
+        // What is due after a pause is not due yet.
+        if !self.has_schedule || activity.is_pausing() {
             return;
         }
-        for intended_ns in starts {
-            match is_pausing {
-                true => self.paused(intended_ns),
-                false => self.unsent(intended_ns, 1),
-            }
-        }
-        if in_flight == 0 && !is_pausing && activity.waiting.get() == 0 {
+        starts.for_each(|intended_ns| self.unsent(intended_ns, 1));
+        if in_flight == 0 && activity.waiting.get() == 0 {
             self.held_ns += self.now_ns.saturating_sub(first_ns);
         }
     }
@@ -136,23 +130,10 @@ impl UnfinishedWork {
         self.age(response_ns, late_ns, 1);
     }
 
-    /// Counts an arrival that fell due at this instant, and whose script still paused before its
-    /// request: that was not due yet.
-    fn paused(&mut self, intended_ns: u64) {
-        if self.fell_due(intended_ns) {
-            self.left.unsent += 1;
-            self.left.by_stop += 1;
-            self.age(0, 0, 1);
-        }
-    }
-
-    fn fell_due(&self, intended_ns: u64) -> bool {
-        self.is_open && (self.zero_ns..self.until_ns).contains(&intended_ns)
-    }
-
     /// Counts arrivals that fell due at this instant and were not sent.
     fn unsent(&mut self, intended_ns: u64, count: u64) {
-        if !self.fell_due(intended_ns) {
+        let is_in_run = (self.zero_ns..self.until_ns).contains(&intended_ns);
+        if !self.is_open || !is_in_run {
             return;
         }
         self.left.unsent += count;
