@@ -314,7 +314,7 @@ pub enum Shortfall {
     InFlight,
     /// Most of them were never sent: no connection came free.
     Unsent,
-    /// Most of them were not to be sent: the script paused until after the end, or had ended.
+    /// The script paused before most of them until after the end, sent none, or had ended.
     NotDue,
 }
 

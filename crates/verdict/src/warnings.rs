@@ -3,7 +3,7 @@
 use crate::confidence::samples_needed;
 use crate::effect::checked_times;
 use loadline_findings::{Cause, Finding, Findings, Grade, Shortfall};
-use loadline_plan::{Clocked, HttpVersion, Statistic};
+use loadline_plan::{Arrivals, Clocked, HttpVersion, Shape, Statistic};
 use loadline_record::{Counts, Ended, Model, OddAgent, Summary, Unfinished};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -124,8 +124,10 @@ fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
         in_flight,
         ..
     } = summary.total.counts;
-    let kept = answered as f64 >= planned as f64 * RATE_KEPT;
-    let only_under_way = planned.saturating_sub(answered) <= usually_under_way(summary);
+    let not_due = not_due(summary);
+    let asked = planned + not_due;
+    let kept = answered as f64 >= asked as f64 * RATE_KEPT;
+    let only_under_way = asked.saturating_sub(answered) <= usually_under_way(summary);
     let is_open = summary.model == Model::Open;
     if !is_open || kept || only_under_way || answered == 0 || reports_unsent(validity) {
         return None;
@@ -135,7 +137,7 @@ fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
     } = summary.unfinished;
     let causes = [
         (unsent.saturating_sub(by_stop), Shortfall::Unsent),
-        (by_stop, Shortfall::NotDue),
+        (by_stop + not_due, Shortfall::NotDue),
         (in_flight, Shortfall::InFlight),
         (failed, Shortfall::Failed),
     ];
@@ -145,6 +147,20 @@ fn rate_below_asked(summary: &Summary, validity: &Findings) -> Option<Cause> {
         achieved: summary.answers_per_s(),
         shortfall,
     })
+}
+
+/// Returns the number of arrivals of an even rate for which no request fell due, as a script paused
+/// before it or sent none.
+fn not_due(summary: &Summary) -> u64 {
+    let is_even = summary.plan.load.shape.arrivals() == Some(Arrivals::Constant);
+    let is_one_rate = matches!(summary.plan.load.shape, Shape::Rate { .. });
+    let is_scripted = summary.plan.script.is_some();
+    if !is_even || !is_one_rate || !is_scripted || !summary.changes.is_empty() {
+        return 0;
+    }
+    let over_ns = summary.occupied_ns().unwrap_or(summary.duration_ns);
+    let arrivals = summary.asked_per_s() * over_ns as f64 / 1e9;
+    (arrivals as u64).saturating_sub(summary.total.counts.planned)
 }
 
 /// Says that many requests failed, unless that there was no response, or that the rate is lower for

@@ -170,8 +170,8 @@ pub(super) fn rate_below_asked(asked: f64, achieved: f64, shortfall: Shortfall) 
              connections (--max-connections)."
         }
         Shortfall::NotDue => {
-            "before most of the rest the script paused until after the end, or it had ended. Run \
-             longer, or wait for it (--drain)."
+            "before most of the rest the script paused until after the end, sent no request, or \
+             had ended. Run longer, or wait for it (--drain)."
         }
     };
     format!("{achieved} achieved of {asked} asked; {cause}")

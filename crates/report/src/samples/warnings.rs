@@ -2,7 +2,7 @@
 
 use crate::{PERCENTILES, samples};
 use loadline_findings::{Cause, Shortfall};
-use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Statistic};
+use loadline_plan::{Bound, Check, Clocked, Comparison, Metric, Script, Statistic};
 use loadline_record::{Ended, Summary, Unfinished};
 use loadline_verdict::RunResult;
 use std::time::Duration;
@@ -113,10 +113,16 @@ fn failures_may_be_what_a_rate_is_short_of() {
 #[test]
 fn the_pauses_of_a_script_may_be_what_a_rate_is_short_of() {
     let mut summary = samples::steady();
+    summary.plan.script = Some(Script {
+        path: "a.lua".into(),
+        args: Vec::new(),
+        crc32: None,
+        names_urls: false,
+    });
     let counts = &mut summary.total.counts;
-    (counts.answered, counts.sent) = (counts.answered - 1_000, counts.sent - 1_000);
+    counts.answered -= 1_000;
+    (counts.planned, counts.sent) = (counts.planned - 1_000, counts.sent - 1_000);
     counts.completed = counts.answered;
-    (summary.unfinished.unsent, summary.unfinished.by_stop) = (1_000, 1_000);
     let below = Cause::RateBelowAsked {
         asked: 2_000.0,
         achieved: 1_900.0,

@@ -272,9 +272,7 @@ fn ageless(count: u64) -> String {
 fn unreported(count: u64, is_of_script: bool) -> String {
     let requests = units::counted(count, "request");
     if is_of_script {
-        return format!(
-            "Without {requests} before which the script paused until after the end, or had ended."
-        );
+        return format!("Without {requests} that fell due after the script had ended.");
     }
     let verb = if count == 1 { "was" } else { "were" };
     format!("Without {requests} that {verb} planned for a worker after its last report.")
@@ -351,8 +349,7 @@ mod tests {
             by_stop: 2,
             ..left(&[0, 0], 0)
         };
-        let note_on_paused =
-            "Without 2 requests before which the script paused until after the end, or had ended.";
+        let note_on_paused = "Without 2 requests that fell due after the script had ended.";
         assert_eq!(note(&paused), note_on_paused);
         let aborted = Unfinished {
             in_flight: 3,
