@@ -105,9 +105,10 @@ pub(crate) struct DueRequests {
 }
 
 impl DueRequests {
-    /// Returns how many requests fell due in an interval with these arrivals. An arrival that waits
-    /// for a user counts as one. If its iteration then pauses or sends none, a later arrival is left
-    /// out in its place, as long as there are any.
+    /// Returns how many requests fell due in an interval with these arrivals.
+    ///
+    /// An arrival that waits for a user counts as one. If its iteration then pauses or sends none,
+    /// a later arrival is left out in its place, if there is one.
     pub(crate) fn of(&mut self, arrivals: u64, not_due: NotDue) -> u64 {
         self.arrivals += arrivals;
         self.requestless += not_due.requestless;

@@ -445,13 +445,13 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
         let now_ns = self.now_ns().min(self.end_ns);
         let worker = Rc::clone(&self.pool.worker);
         self.pool.drop_late(now_ns, false);
+        self.snapshot_intervals(now_ns);
         let followed_ns = self.window_end_ns.min(now_ns + 1);
         let flight_ns = flight_ns(&self.pool, now_ns);
         let until_ns = followed_ns.min(self.after_stop_ns());
         let unfinished = UnfinishedWork::new(&worker, now_ns, until_ns).count(&self.pool);
         let not_due = self.pool.take_not_due(until_ns).at_end();
         self.pool.cut_off();
-        self.snapshot_intervals(now_ns);
         if !self.is_window_over {
             worker.recorder().borrow_mut().still_in_flight(flight_ns);
         }
