@@ -117,7 +117,9 @@ impl<H: Host, S: Scenario<H>> Supervisor<H, S> {
             self.tick(now_ns);
             self.report_early_tally();
             if self.is_stopped_anew(handle.order()) {
-                self.stop(now_ns, handle.order());
+                // A start that is due by now is begun.
+                let_others_run().await;
+                self.stop(self.now_ns(), handle.order());
             }
             if now_ns >= self.end_ns && self.drains(handle.order()) {
                 self.drain();
