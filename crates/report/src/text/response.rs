@@ -267,11 +267,11 @@ fn ageless(count: u64) -> String {
     )
 }
 
-/// Returns the sentence about planned requests of which nobody has reported anything, or which a
-/// script was to send later.
-fn unreported(count: u64, is_of_script: bool) -> String {
+/// Returns the sentence about planned requests of which nobody has reported anything: `is_stopped`
+/// if the script had ended before they fell due.
+fn unreported(count: u64, is_stopped: bool) -> String {
     let requests = units::counted(count, "request");
-    if is_of_script {
+    if is_stopped {
         return format!("Without {requests} that fell due after the script had ended.");
     }
     let verb = if count == 1 { "was" } else { "were" };
@@ -345,12 +345,12 @@ mod tests {
         let waited = "With 1 request that had no response at the end, each counted with the time \
                       that it had waited, up to 5.00 ms.";
         assert_eq!(both, format!("{waited} {lost} A > is a lower bound."));
-        let paused = Unfinished {
+        let stopped = Unfinished {
             by_stop: 2,
             ..left(&[0, 0], 0)
         };
-        let note_on_paused = "Without 2 requests that fell due after the script had ended.";
-        assert_eq!(note(&paused), note_on_paused);
+        let after_end = "Without 2 requests that fell due after the script had ended.";
+        assert_eq!(note(&stopped), after_end);
         let aborted = Unfinished {
             in_flight: 3,
             ..left(&[0], 1)
